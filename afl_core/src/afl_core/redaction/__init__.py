@@ -1,0 +1,1 @@
+"""The chain over plug-in redactors; it fails closed."""

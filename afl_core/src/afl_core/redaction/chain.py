@@ -1,0 +1,89 @@
+"""The chain over all redactors. It fails closed: text that a redactor could not judge is neither stored in the index nor sent."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+
+import attrs
+
+from afl_core.model.errors import PluginError, RedactionError
+from afl_core.plugins.isolation import Guard
+from afl_core.spec.redactor import Redaction, Redactor
+
+SECONDS_PER_TEXT = 20.0
+"""After this long inside one redactor the process is ended and the redactor named (jobs only)."""
+
+REPEATED = "repeated-secret"
+"""The rule of a secret that was recognised earlier in the session and said again where no rule sees it."""
+
+MIN_REPEATED_CHARS = 6
+MAX_REPEATED_CHARS = 256
+WORD = re.compile(r"[^\s\"'`,;:=(){}\[\]<>|，。；：、（）「」]{6,256}")
+
+
+@attrs.frozen
+class Redacted:
+    """Safe text, how often each rule replaced something, and the keyed hashes of what was replaced (for blocking repeats)."""
+
+    text: str
+    manifest: dict[str, int]
+    secrets: tuple[str, ...] = ()
+
+
+class Chain:
+    """All redactors in order. `hasher` names a secret without keeping it."""
+
+    def __init__(self, redactors: Sequence[tuple[str, Redactor]], guard: Guard, hasher: Callable[[str], str]) -> None:
+        self._redactors = list(redactors)
+        self._guard = guard
+        self._hasher = hasher
+
+    @property
+    def versions(self) -> str:
+        """Names and versions of the redactors: changes when a rule changes."""
+        return ",".join(f"{redactor.name}/{redactor.version}" for _, redactor in self._redactors)
+
+    def redact(self, text: str, blocked: Iterable[str] = ()) -> Redacted:
+        """Run every redactor; raise `RedactionError` when there is none or one fails or breaks its contract."""
+        if not self._redactors:
+            raise RedactionError("no redactor is installed, so nothing can be kept or sent", code="AFL-REDACT-002", hint="pip install ./afl_redactors, then run: afl doctor")
+        counts: Counter[str] = Counter()
+        secrets: list[str] = []
+        for plugin, redactor in self._redactors:
+            result = self._one(plugin, redactor, text)
+            for finding in result.findings:
+                counts[finding.rule] += 1
+                secrets.extend(self._names(text[finding.start : finding.end]))
+            text = result.text
+        text, repeats = self._without_repeats(text, frozenset(blocked))
+        if repeats:
+            counts[REPEATED] += repeats
+        return Redacted(text=text, manifest=dict(counts), secrets=tuple(dict.fromkeys(secrets)))
+
+    def _one(self, plugin: str, redactor: Redactor, text: str) -> Redaction:
+        try:
+            result = self._guard.call(plugin, "redact", lambda: redactor.redact(text), seconds=SECONDS_PER_TEXT)
+        except PluginError as bad:
+            raise RedactionError(f"redactor {redactor.name!r} failed, so the text was not kept: {bad.sentence}", code="AFL-REDACT-003", hint="run: afl plugins list") from bad
+        if not isinstance(result, Redaction) or not isinstance(result.text, str):
+            raise RedactionError(f"redactor {redactor.name!r} returned {type(result).__name__} instead of a Redaction", code="AFL-REDACT-004", hint="run: afl plugins list")
+        return result
+
+    def _names(self, value: str) -> list[str]:
+        return [self._hasher(word) for word in WORD.findall(value) if any(char.isdigit() for char in word) or not word.isalpha()]
+
+    def _without_repeats(self, text: str, blocked: frozenset[str]) -> tuple[str, int]:
+        if not blocked:
+            return text, 0
+        found = 0
+
+        def replace(match: re.Match[str]) -> str:
+            nonlocal found
+            if self._hasher(match.group()) in blocked:
+                found += 1
+                return f"[REDACTED:{REPEATED}]"
+            return match.group()
+
+        return WORD.sub(replace, text), found

@@ -1,0 +1,1 @@
+"""Where settings come from and where things lie on disk."""

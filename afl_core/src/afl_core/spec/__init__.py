@@ -1,0 +1,1 @@
+"""What plug-in authors implement: hook specifications and one contract a kind."""

@@ -1,0 +1,1 @@
+"""SQLite: connection, numbered migrations, one repository file an aggregate."""

@@ -1,0 +1,121 @@
+"""The one way to open the database and the one way to write to it. Creates and migrates nothing (`migrate.py` does).
+
+The front runs through this file: it imports sqlite3 and nothing of the plug-in world.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from afl_core.model.errors import StoreError
+from afl_core.store.schema import APPLICATION_ID, SCHEMA_VERSION
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BUSY_MS = 5_000
+"""How long jobs, the CLI and the library wait for another writer."""
+
+FRONT_BUSY_MS = 200
+"""How long the front waits: far below any host's kill limit for a hook."""
+
+
+def connect(path: Path | str, *, busy_ms: int = BUSY_MS, readonly: bool = False) -> sqlite3.Connection:
+    """Open an existing database of ours; raise `StoreError` when it is missing, foreign, older or newer than this runtime."""
+    try:
+        db = sqlite3.connect(f"file:{_quoted(str(path))}?mode={'ro' if readonly else 'rw'}", uri=True, isolation_level=None, timeout=busy_ms / 1000)
+    except sqlite3.OperationalError as bad:
+        raise explain(bad, path) from bad
+    db.row_factory = sqlite3.Row
+    try:
+        check(db, path)
+        db.execute("PRAGMA foreign_keys = ON")
+        if not readonly:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA secure_delete = ON")
+    except BaseException:
+        db.close()
+        raise
+    return db
+
+
+def _quoted(path: str) -> str:
+    return path.replace("%", "%25").replace("?", "%3f").replace("#", "%23")
+
+
+def check(db: sqlite3.Connection, path: Path | str) -> None:
+    """Refuse a file that is not ours, is newer than this runtime, or still waits for its migration."""
+    try:
+        owner = db.execute("PRAGMA application_id").fetchone()[0]
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.OperationalError as bad:
+        raise explain(bad, path) from bad
+    except sqlite3.DatabaseError as bad:
+        raise StoreError(f"{path} is not a database of this product ({bad})", code="AFL-STORE-002", hint="move the file away, then run: afl doctor") from bad
+    if owner != APPLICATION_ID:
+        raise StoreError(f"{path} belongs to another program (application id {owner:#x})", code="AFL-STORE-002", hint="move the file away or set AFL_DATA_ROOT, then run: afl doctor")
+    if version > SCHEMA_VERSION:
+        raise StoreError(f"{path} was written by a newer version (schema {version}, this runtime knows {SCHEMA_VERSION})", code="AFL-STORE-003", hint="upgrade afl_core, then run: afl install")
+    if version < SCHEMA_VERSION:
+        raise StoreError(f"{path} has schema {version}, this runtime needs {SCHEMA_VERSION}", code="AFL-STORE-004", hint="run: afl install")
+
+
+@contextlib.contextmanager
+def writing(db: sqlite3.Connection, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
+    """One immediate transaction: committed on success, rolled back on any exception. Inside another one it joins it.
+
+    `durable` makes this commit wait for the disk (review commit, apply, forget, key changes, before a spool file is unlinked).
+    """
+    if db.in_transaction:
+        yield db
+        return
+    if durable:
+        db.execute("PRAGMA synchronous = FULL")
+    try:
+        try:
+            db.execute("BEGIN IMMEDIATE")
+        except sqlite3.OperationalError as bad:
+            raise explain(bad, _name(db)) from bad
+        try:
+            version = db.execute("PRAGMA user_version").fetchone()[0]
+            if version != SCHEMA_VERSION:
+                raise StoreError(f"the database was upgraded to schema {version} while this process ran", code="AFL-STORE-003", hint="start the command again with the new version")
+            yield db
+            db.execute("COMMIT")
+        except sqlite3.OperationalError as bad:
+            _rollback(db)
+            raise explain(bad, _name(db)) from bad
+        except BaseException:
+            _rollback(db)
+            raise
+    finally:
+        if durable:
+            db.execute("PRAGMA synchronous = NORMAL")
+
+
+def _rollback(db: sqlite3.Connection) -> None:
+    if db.in_transaction:
+        db.execute("ROLLBACK")
+
+
+def _name(db: sqlite3.Connection) -> str:
+    row = db.execute("PRAGMA database_list").fetchone()
+    return str(row[2]) if row else "the database"
+
+
+def explain(bad: sqlite3.OperationalError, path: Path | str) -> StoreError:
+    """Turn SQLite's own words into an error that says what to do."""
+    text = str(bad)
+    if "locked" in text or "busy" in text:
+        return StoreError(f"{path} is locked by another process", code="AFL-STORE-005", hint="try again; `afl doctor` shows which processes are ours")
+    if "full" in text:
+        return StoreError(f"the disk that holds {path} is full", code="AFL-STORE-006", hint="free some space; nothing was lost: what waits is in the spool and in the host's transcripts")
+    if "readonly" in text:
+        return StoreError(f"{path} cannot be written (read-only file, directory or sandbox)", code="AFL-STORE-007", hint="an agent's sandbox may not write memory; run the command outside of it or fix the permissions")
+    if "unable to open" in text:
+        return StoreError(f"{path} is missing or cannot be opened", code="AFL-STORE-001", hint="run: afl install")
+    return StoreError(f"{path}: {text}", code="AFL-STORE-008", hint="run: afl doctor")

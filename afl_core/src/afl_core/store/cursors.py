@@ -1,0 +1,73 @@
+"""Read positions in transcripts, moved by compare-and-swap so that a stale reader loses instead of doubling."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from typing import Any
+
+import attrs
+
+from afl_core.model.errors import StoreError
+
+
+@attrs.frozen
+class Cursor:
+    """Where reading goes on. `state` is the adapter's, `thread` capture's own: ids and times, never conversation text. `version` 0: not stored yet."""
+
+    path: str
+    host: str
+    session_id: str
+    device: int
+    inode: int
+    generation: int
+    offset: int
+    skipping: bool
+    state: dict[str, Any]
+    thread: dict[str, Any]
+    gaps: list[dict[str, Any]]
+    version: int
+
+
+def get(db: sqlite3.Connection, path: str) -> Cursor | None:
+    """The cursor of a transcript."""
+    row = db.execute("SELECT path, host, session_id, device, inode, generation, offset, skipping, state_json, gaps_json, version FROM cursors WHERE path = ?", (path,)).fetchone()
+    if row is None:
+        return None
+    both = json.loads(row["state_json"])
+    return Cursor(
+        path=row["path"],
+        host=row["host"],
+        session_id=row["session_id"],
+        device=row["device"],
+        inode=row["inode"],
+        generation=row["generation"],
+        offset=row["offset"],
+        skipping=bool(row["skipping"]),
+        state=both["adapter"],
+        thread=both["thread"],
+        gaps=json.loads(row["gaps_json"]),
+        version=row["version"],
+    )
+
+
+def move(db: sqlite3.Connection, cursor: Cursor, now: int) -> Cursor:
+    """Store the moved cursor if nobody moved it since `cursor.version`; raise `StoreError` AFL-STORE-011 otherwise. Returns it with its new version."""
+    both = json.dumps({"adapter": cursor.state, "thread": cursor.thread}, ensure_ascii=False, separators=(",", ":"))
+    gaps = json.dumps(cursor.gaps[-20:], separators=(",", ":"))
+    values = (cursor.host, cursor.session_id, cursor.device, cursor.inode, cursor.generation, cursor.offset, int(cursor.skipping), both, gaps, cursor.version + 1, now)
+    if cursor.version == 0:
+        done = db.execute("INSERT OR IGNORE INTO cursors (host, session_id, device, inode, generation, offset, skipping, state_json, gaps_json, version, updated_ms, path) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*values, cursor.path))
+    else:
+        done = db.execute(
+            "UPDATE cursors SET host = ?, session_id = ?, device = ?, inode = ?, generation = ?, offset = ?, skipping = ?, state_json = ?, gaps_json = ?, version = ?, updated_ms = ? WHERE path = ? AND version = ?",
+            (*values, cursor.path, cursor.version),
+        )
+    if done.rowcount != 1:
+        raise StoreError(f"another process read {cursor.path} at the same time", code="AFL-STORE-011", hint="nothing to do: the other one goes on")
+    return attrs.evolve(cursor, version=cursor.version + 1)
+
+
+def every(db: sqlite3.Connection) -> list[Cursor]:
+    """All cursors, by path."""
+    return [cursor for (path,) in db.execute("SELECT path FROM cursors ORDER BY path").fetchall() if (cursor := get(db, path)) is not None]

@@ -1,0 +1,145 @@
+"""Events, their sightings and the signals among them: rows in, rows out. Writers take an open transaction."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Mapping
+
+from afl_core.model.event import Event, EventKind, Place, Role, Signal, SignalKind
+
+COLUMNS = "event_id, session_id, project_id, generation, offset, part, epoch, kind, role, text, turn, native_id, parent_id, call_id, tool_name, is_error, exit_code, data_class, completeness, source_ms, captured_ms, blob"
+
+
+def from_row(row: sqlite3.Row) -> Event:
+    """A row of `events` as an `Event`."""
+    return Event(
+        event_id=row["event_id"],
+        session_id=row["session_id"],
+        project_id=row["project_id"],
+        place=Place(row["generation"], row["offset"], row["part"]),
+        epoch=row["epoch"],
+        kind=EventKind(row["kind"]),
+        role=Role(row["role"]),
+        text=row["text"],
+        turn=row["turn"],
+        native_id=row["native_id"],
+        parent_id=row["parent_id"],
+        call_id=row["call_id"],
+        tool_name=row["tool_name"],
+        is_error=None if row["is_error"] is None else bool(row["is_error"]),
+        exit_code=row["exit_code"],
+        data_class=row["data_class"],
+        completeness=row["completeness"],
+        source_ms=row["source_ms"],
+        captured_ms=row["captured_ms"],
+        blob=row["blob"],
+    )
+
+
+def get(db: sqlite3.Connection, event_id: str) -> Event | None:
+    """One event."""
+    row = db.execute(f"SELECT {COLUMNS} FROM events WHERE event_id = ?", (event_id,)).fetchone()
+    return None if row is None else from_row(row)
+
+
+def of_session(db: sqlite3.Connection, session_id: str) -> list[Event]:
+    """All events of a session in the order of their places."""
+    return [from_row(row) for row in db.execute(f"SELECT {COLUMNS} FROM events WHERE session_id = ? ORDER BY generation, offset, part", (session_id,))]
+
+
+def insert(db: sqlite3.Connection, event: Event, *, mac: str | None, manifest: Mapping[str, int]) -> None:
+    """Store a new event under the session's next sequence number."""
+    seq = db.execute("UPDATE sessions SET next_seq = next_seq + 1 WHERE session_id = ? RETURNING next_seq - 1", (event.session_id,)).fetchone()[0]
+    part = event.place.part if event.completeness != "hook_only" else HOOK_ONLY_PART + seq
+    db.execute(
+        f"INSERT INTO events ({COLUMNS}, seq, manifest_json, text_mac) VALUES ({', '.join('?' * 25)})",
+        (
+            event.event_id,
+            event.session_id,
+            event.project_id,
+            event.place.generation,
+            event.place.offset,
+            part,
+            event.epoch,
+            event.kind.value,
+            event.role.value,
+            event.text,
+            event.turn,
+            event.native_id,
+            event.parent_id,
+            event.call_id,
+            event.tool_name,
+            None if event.is_error is None else int(event.is_error),
+            event.exit_code,
+            event.data_class,
+            event.completeness,
+            event.source_ms,
+            event.captured_ms,
+            event.blob,
+            seq,
+            json.dumps(dict(sorted(manifest.items()))),
+            mac,
+        ),
+    )
+
+
+HOOK_ONLY_PART = 1_000_000
+"""Parts of events that only a hook saw start here: they sort behind the records of the transcript as it was then."""
+
+
+def place_in_transcript(db: sqlite3.Connection, event_id: str, seen: Event) -> None:
+    """A hook-born event was found in the transcript: take over its place, ids and raw record; the text is the same by its keyed hash."""
+    db.execute(
+        "UPDATE events SET generation = ?, offset = ?, part = ?, turn = coalesce(?, turn), native_id = ?, parent_id = ?, source_ms = coalesce(?, source_ms), completeness = ?, blob = coalesce(?, blob) WHERE event_id = ?",
+        (seen.place.generation, seen.place.offset, seen.place.part, seen.turn, seen.native_id, seen.parent_id, seen.source_ms, seen.completeness, seen.blob, event_id),
+    )
+
+
+def sighted(db: sqlite3.Connection, session_id: str, source: str, source_id: str) -> str | None:
+    """The event this sighting belongs to, or None when it is new."""
+    row = db.execute("SELECT event_id FROM sightings WHERE session_id = ? AND source = ? AND source_id = ?", (session_id, source, source_id)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def add_sighting(db: sqlite3.Connection, session_id: str, source: str, source_id: str, event_id: str, now: int) -> None:
+    """Remember who saw the event; a repeated sighting changes nothing."""
+    db.execute("INSERT OR IGNORE INTO sightings (session_id, source, source_id, event_id, at_ms) VALUES (?, ?, ?, ?, ?)", (session_id, source, source_id, event_id, now))
+
+
+def unseen_by(db: sqlite3.Connection, session_id: str, source: str, mac: str, role: Role) -> str | None:
+    """The oldest event of this text and role that `source` has not sighted yet."""
+    row = db.execute(
+        "SELECT event_id FROM events WHERE session_id = ? AND text_mac = ? AND role = ? AND kind = 'message' AND NOT EXISTS"
+        " (SELECT 1 FROM sightings WHERE sightings.event_id = events.event_id AND source = ?) ORDER BY generation, offset, part LIMIT 1",
+        (session_id, mac, role.value, source),
+    ).fetchone()
+    return None if row is None else str(row[0])
+
+
+def unseen_in_turn(db: sqlite3.Connection, session_id: str, source: str, turn: str, role: Role) -> list[str]:
+    """Events of this turn and role that `source` has not sighted yet, oldest first."""
+    rows = db.execute(
+        "SELECT event_id FROM events WHERE session_id = ? AND turn = ? AND role = ? AND kind = 'message' AND NOT EXISTS"
+        " (SELECT 1 FROM sightings WHERE sightings.event_id = events.event_id AND source = ?) ORDER BY generation, offset, part",
+        (session_id, turn, role.value, source),
+    )
+    return [str(row[0]) for row in rows]
+
+
+def elsewhere(db: sqlite3.Connection, native_id: str, part: int, session_id: str) -> str | None:
+    """The event another session already has for this record: forks copy records with their ids."""
+    row = db.execute("SELECT event_id FROM events WHERE native_id = ? AND part = ? AND session_id <> ? LIMIT 1", (native_id, part, session_id)).fetchone()
+    return None if row is None else str(row[0])
+
+
+def add_signal(db: sqlite3.Connection, signal: Signal, project_id: str, now: int) -> bool:
+    """Store a signal once; False when the event has one already."""
+    changed = db.execute("INSERT OR IGNORE INTO signals (event_id, kind, referent_id, project_id, at_ms) VALUES (?, ?, ?, ?, ?)", (signal.event_id, signal.kind.value, signal.referent_id, project_id, now))
+    return changed.rowcount == 1
+
+
+def signal_of(db: sqlite3.Connection, event_id: str) -> Signal | None:
+    """The signal of an event."""
+    row = db.execute("SELECT event_id, kind, referent_id FROM signals WHERE event_id = ?", (event_id,)).fetchone()
+    return None if row is None else Signal(event_id=row[0], kind=SignalKind(row[1]), referent_id=row[2])

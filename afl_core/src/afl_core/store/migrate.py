@@ -1,0 +1,134 @@
+"""Creating the database and bringing an older one up to date: checked first, backed up before, one transaction a step."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sqlite3
+import time
+from collections.abc import Callable
+
+from afl_core.model.clock import Clock, now_ms
+from afl_core.model.errors import StoreError
+from afl_core.settings.roots import check_private_file, ensure_private_dir
+from afl_core.store.connection import check, explain
+from afl_core.store.mounts import refuse_unsafe_mount
+from afl_core.store.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+
+MINIMUM_SQLITE = (3, 35, 0)
+KEPT_BACKUPS = 3
+ABANDONED_SECONDS = 3600
+
+
+def create_or_migrate(path: str, backups: str, base: str, *, clock: Clock = now_ms, checkpoint: Callable[[str], None] = lambda _step: None) -> list[str]:
+    """Make sure the database at `path` exists with the current schema; return what was done, a line a step.
+
+    Refuses foreign and newer files, links, other people's files and network mounts before anything is touched. `checkpoint` is told each step.
+    """
+    if sqlite3.sqlite_version_info < MINIMUM_SQLITE:
+        raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old; 3.35 or newer is needed", code="AFL-STORE-010", hint="use a Python built with a newer SQLite")
+    folder = os.path.dirname(path)
+    refuse_unsafe_mount(folder)
+    ensure_private_dir(folder, base)
+    _sweep(folder)
+    existed = check_private_file(path)
+    done: list[str] = []
+    if existed and os.path.getsize(path) == 0:
+        os.unlink(path)  # a file made but never filled by an interrupted start
+        existed = False
+    if not existed:
+        _create(path, checkpoint)
+        done.append(f"created the database with schema {SCHEMA_VERSION}")
+        return done
+    db = _open(path)
+    try:
+        version = _version(db, path)
+        if version < SCHEMA_VERSION:
+            saved = backup(db, path, backups, base, clock)
+            done.append(f"saved a copy of the database as {saved}")
+            checkpoint("backed-up")
+            for number in range(version + 1, SCHEMA_VERSION + 1):
+                _step(db, number)
+                done.append(f"migrated the database to schema {number}")
+                checkpoint(f"migrated-{number}")
+    finally:
+        db.close()
+    return done
+
+
+def _sweep(folder: str) -> None:
+    """Remove databases whose building was interrupted long ago."""
+    for name in os.listdir(folder):
+        part = os.path.join(folder, name)
+        with contextlib.suppress(FileNotFoundError):
+            if ".new" in name and time.time() - os.stat(part).st_mtime > ABANDONED_SECONDS:
+                os.unlink(part)
+
+
+def _open(path: str) -> sqlite3.Connection:
+    db = sqlite3.connect(path, isolation_level=None, timeout=5)
+    db.row_factory = sqlite3.Row
+    return db
+
+
+def _version(db: sqlite3.Connection, path: str) -> int:
+    try:
+        check(db, path)
+    except StoreError as bad:
+        if bad.code != "AFL-STORE-004":
+            raise
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _create(path: str, checkpoint: Callable[[str], None]) -> None:
+    """Build the file beside its place and move it there whole, so that a crash leaves either nothing or a finished database."""
+    building = f"{path}.{os.urandom(4).hex()}.new"
+    os.close(os.open(building, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    db = _open(building)
+    try:
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        db.execute("PRAGMA secure_delete = ON")
+        for number in range(1, SCHEMA_VERSION + 1):
+            _step(db, number)
+        db.execute("PRAGMA journal_mode = WAL")
+    except sqlite3.OperationalError as bad:
+        raise explain(bad, path) from bad
+    finally:
+        db.close()
+    checkpoint("built")
+    try:
+        os.link(building, path)  # never over a file that another process finished first
+    except FileExistsError:
+        checkpoint("lost-race")
+    os.unlink(building)
+    checkpoint("created")
+
+
+def _step(db: sqlite3.Connection, number: int) -> None:
+    statements = MIGRATIONS[number - 1]
+    try:
+        db.executescript(f"BEGIN IMMEDIATE;\n{statements}\nPRAGMA user_version = {number};\nCOMMIT;")
+    except sqlite3.OperationalError:
+        if db.in_transaction:
+            db.execute("ROLLBACK")
+        if int(db.execute("PRAGMA user_version").fetchone()[0]) < number:
+            raise
+
+
+def backup(db: sqlite3.Connection, path: str, backups: str, base: str, clock: Clock) -> str:
+    """A whole copy of the open database in `backups`, 0600; the newest few are kept. Returns its path."""
+    ensure_private_dir(backups, base)
+    target = os.path.join(backups, f"{os.path.basename(path)}.{clock()}")
+    os.close(os.open(target + ".tmp", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
+    copy = sqlite3.connect(target + ".tmp")
+    try:
+        db.backup(copy)
+    except sqlite3.OperationalError as bad:
+        raise explain(bad, target) from bad
+    finally:
+        copy.close()
+    os.replace(target + ".tmp", target)
+    kept = sorted((name for name in os.listdir(backups) if name.startswith(os.path.basename(path) + ".") and not name.endswith(".tmp")), key=lambda name: int(name.rpartition(".")[2]))
+    for name in kept[:-KEPT_BACKUPS]:
+        os.unlink(os.path.join(backups, name))
+    return target
