@@ -1,0 +1,1 @@
+"""The parts behind `afl_core.testing.anthropic_api`; standard library only."""

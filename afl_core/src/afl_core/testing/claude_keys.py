@@ -1,0 +1,73 @@
+"""What a person does at Claude Code's screen, as key presses that wait for the screen to follow instead of sleeping."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from afl_core.testing.failure import KitError
+from afl_core.testing.terminal import Terminal
+
+PERMISSION = r"Do you want to proceed\?"
+CHOSEN = r"❯ (\d)\. (\w+)"
+ENTER_S = 30.0
+MENU_LIMIT = 10
+"""More entries than any permission menu has."""
+
+
+def interrupt(terminal: Terminal) -> None:
+    """Press Escape while the model or a tool works; returns when the screen says that it was interrupted."""
+    terminal.key("escape")
+    terminal.wait_for("Interrupted")
+
+
+def deny(terminal: Terminal) -> None:
+    """Leave a permission menu with Escape; returns when the menu is gone."""
+    terminal.wait_for(PERMISSION)
+    terminal.key("escape")
+    terminal.wait_gone(PERMISSION)
+
+
+def deny_with_words(terminal: Terminal, words: str) -> None:
+    """In a permission menu choose No, say what to do instead, and confirm; returns when the menu is gone."""
+    terminal.wait_for(PERMISSION)
+    for _ in range(MENU_LIMIT):
+        number, answer = chosen(terminal)
+        if answer == "No":
+            break
+        terminal.key("down")
+        terminal.wait_gone(rf"❯ {number}\. ")
+    else:
+        raise KitError(f"the permission menu has no entry 'No'; the screen:\n{terminal.screen()}")
+    terminal.wait_for("Tab to amend")
+    terminal.key("tab")
+    terminal.wait_for("No, and tell Claude")
+    deadline = time.monotonic() + ENTER_S
+    while time.monotonic() < deadline:  # the menu takes no Enter in its first moments: it empties the field and stays
+        terminal.submit(words)
+        shown = terminal.wait_until(lambda screen: words not in screen or not re.search(PERMISSION, screen), "Enter to be taken")
+        if not re.search(PERMISSION, shown):
+            return
+    raise KitError(f"the permission menu did not take Enter; the screen:\n{terminal.screen()}")
+
+
+def chosen(terminal: Terminal) -> tuple[str, str]:
+    """The number and the first word of the chosen entry of the menu on the screen."""
+    found = re.search(CHOSEN, terminal.wait_for(CHOSEN))
+    if found is None:
+        raise KitError(f"the menu changed while it was read; the screen:\n{terminal.screen()}")
+    return found[1], found[2]
+
+
+def steer(terminal: Terminal, words: str) -> None:
+    """Send a message while a tool runs; returns when the screen says that it is queued."""
+    terminal.submit(words)
+    terminal.wait_for("Queued")
+
+
+def leave(terminal: Terminal) -> int:
+    """End the session the way a person does (ctrl-c twice); returns the exit status once all is written."""
+    terminal.key("ctrl-c")
+    terminal.wait_for("again to exit")
+    terminal.key("ctrl-c")
+    return terminal.wait_exit()
