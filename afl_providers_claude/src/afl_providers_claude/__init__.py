@@ -1,0 +1,1 @@
+"""Claude Code as a host and as an isolated reviewer."""

@@ -1,0 +1,46 @@
+"""Records of type `user`: prompts, interruptions and tool results. The host files everything here that goes to the model as the user's turn."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from afl_core.model.observation import Cut, Observation, Said, Speaker
+from afl_providers_claude.record import Record, text_of
+from afl_providers_claude.results import results
+from afl_providers_claude.speakers import is_cut, is_machine_text, speaker_of
+from afl_providers_claude.state import ParseState
+
+NEVER_SAID = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "repeatsCompactSummary")
+"""Marks of text that the host put in for the model, or that repeats a conversation instead of continuing it."""
+
+
+def user_record(record: Record, state: ParseState) -> list[Observation]:
+    """Tool results in the order of their blocks, then the interruption, then the words."""
+    state.enter(record.text("promptId"))
+    blocks = record.blocks
+    found = results(record, blocks, state)
+    if any(record.says(mark) for mark in NEVER_SAID):
+        return found
+    texts = [(part, text) for part, block in enumerate(blocks) if (text := _text(block)) and text.strip()]
+    turn = record.text("promptId") or state.turn
+    cuts = [part for part, text in texts if is_cut(record, text)]
+    found += [Cut(record.spot(part), native_id=record.uuid, turn=turn, at_ms=record.at_ms) for part in cuts]
+    return found + _words(record, [(part, text) for part, text in texts if part not in cuts], turn, beside_results=bool(found) and not cuts)
+
+
+def _text(block: Mapping[str, Any]) -> str | None:
+    return text_of(block.get("text")) if block.get("type") == "text" else None
+
+
+def _words(record: Record, texts: list[tuple[int, str]], turn: str | None, *, beside_results: bool) -> list[Observation]:
+    """One observation for a message of several blocks; the host's own blocks beside a person's words are left out."""
+    typed = [(part, text) for part, text in texts if not is_machine_text(text)]
+    chosen = typed or texts
+    if not chosen:
+        return []
+    part, text = chosen[0][0], "\n".join(text for _, text in chosen)
+    # Beside a tool's result stand only reminders of the host: what a person types meanwhile has a record of its own.
+    speaker = Speaker.MACHINE if beside_results else speaker_of(record, record.fields, text)
+    said = Said(record.spot(part), speaker, text, native_id=record.uuid, turn=turn, parent_id=record.parent, at_ms=record.at_ms)
+    return [said]

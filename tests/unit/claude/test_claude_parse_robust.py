@@ -1,0 +1,164 @@
+"""Whatever lies in a transcript, parsing never raises, does not depend on how the lines are batched, and keeps a small state without words."""
+
+from __future__ import annotations
+
+import functools
+import json
+from datetime import UTC, datetime, timedelta
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from afl_core.spec.host import STATE_LIMIT_BYTES, Line
+from afl_core.testing.recorded import Recorded
+from afl_providers_claude.host import ClaudeHost
+
+HOST = ClaudeHost()
+CASES = Recorded.names("transcripts")
+
+SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=12)
+NAMES = st.sampled_from(
+    [
+        "type",
+        "text",
+        "content",
+        "message",
+        "uuid",
+        "tool_use_id",
+        "id",
+        "name",
+        "input",
+        "kind",
+        "origin",
+        "answers",
+        "questions",
+        "timestamp",
+    ]
+)
+VALUES = st.recursive(
+    SCALARS | st.sampled_from(["user", "assistant", "tool_result", "tool_use", "human", "AskUserQuestion", "2026-11-30T07:34:43.532Z"]),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES | st.text(max_size=4), inner, max_size=4),
+    max_leaves=8,
+)
+
+
+@functools.cache
+def records():
+    """Every recorded record that says something, as JSON text, so that no example can change it."""
+    return [line for case in CASES for line in Recorded.transcript(case).splitlines() if HOST.wants(line[:400])]
+
+
+def numbered(data):
+    return [Line(100 * number, one) for number, one in enumerate(data)]
+
+
+def through(lines, cuts):
+    """Parsed in batches that end at `cuts`, the state taken through JSON with sorted keys between them."""
+    found, state, start = [], {}, 0
+    for end in [*sorted(cuts), len(lines)]:
+        observations, state = HOST.parse(lines[start:end], state)
+        state = json.loads(json.dumps(state, sort_keys=True))
+        found, start = found + observations, max(start, end)
+    return found, state
+
+
+@given(st.lists(st.binary(max_size=60), max_size=5))
+def test_any_bytes_are_skipped(data):
+    assert HOST.parse(numbered(data), {})[0] == []
+
+
+@given(st.data())
+@settings(max_examples=400)
+def test_any_change_of_a_real_record_is_survived_and_batching_changes_nothing(data):
+    lines = []
+    for text in data.draw(st.lists(st.sampled_from(records()), min_size=1, max_size=6)):
+        record = json.loads(text)
+        for _ in range(data.draw(st.integers(0, 3))):
+            place = record
+            while inner := [
+                value for value in (place.values() if isinstance(place, dict) else place) if isinstance(value, dict | list) and value
+            ]:
+                if not data.draw(st.booleans()):
+                    break
+                place = data.draw(st.sampled_from(inner))
+            where = data.draw(st.sampled_from(list(place) if isinstance(place, dict) else list(range(len(place)))))
+            place[where] = data.draw(VALUES)
+        line = json.dumps(record).encode()
+        lines.append(line[: data.draw(st.integers(0, len(line)))] if data.draw(st.integers(0, 9)) == 0 else line)
+    whole = through(numbered(lines), [])
+    cut = through(numbered(lines), data.draw(st.lists(st.integers(0, len(lines)), max_size=4)))
+
+    assert cut == whole
+    assert len(json.dumps(whole[1]).encode()) < STATE_LIMIT_BYTES
+
+
+@given(case=st.sampled_from(CASES), cuts=st.lists(st.integers(0, 60), max_size=8))
+def test_a_recorded_session_read_in_any_batches_gives_the_same(case, cuts):
+    lines = numbered(Recorded.transcript(case).splitlines())
+    cuts = [min(cut, len(lines)) for cut in cuts]
+
+    assert through(lines, cuts) == through(lines, [])
+
+
+@given(VALUES, st.dictionaries(st.sampled_from(["turn", "open", "x"]), VALUES))
+def test_a_state_that_is_not_ours_is_survived(value, state):
+    for stored in (state, {"open": value}, {"open": [["t1", value, value]]}, {"turn": value}):
+        found, kept = HOST.parse(numbered(records()[:3]), stored)
+        assert found == HOST.parse(numbered(records()[:3]), {"turn": stored.get("turn")} if isinstance(stored.get("turn"), str) else {})[0]
+        assert len(json.dumps(kept)) < STATE_LIMIT_BYTES
+
+
+def test_what_cannot_be_read_leaves_its_neighbours_alone():
+    good = json.dumps({"type": "user", "message": {"content": "hello"}}).encode()
+    bad = [
+        b"",
+        b"{",
+        good[:-2],
+        b"\xff\xfe",
+        b"[1]",
+        b'"user"',
+        b"null",
+        b'{"type":"user","message":{"content":"x"},"n":NaN}',
+        b'{"type":"user","n":' + b"9" * 5000 + b"}",
+        b"[" * 100_000,
+        b'{"type":"user","message":{"content":[7,null,"x",{"type":"text"},{"type":"text","text":5},{"type":"tool_result"}]}}',
+        b'{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t"},{"type":"tool_use","name":"n"},{"type":"text","text":" "}]}}',
+        b'{"type":"brand-new","message":{"content":"x"}}',
+    ]
+    lines = numbered([part for one in bad for part in (one, good)])
+
+    assert [one.text for one in HOST.parse(lines, {})[0]] == ["hello"] * len(bad)
+
+
+def test_an_input_nobody_can_write_as_json_is_no_call():
+    record = b'{"type":"assistant","message":{"content":[{"type":"tool_use","id":"t","name":"n","input":{"x":1e999}}]}}'
+
+    assert HOST.parse(numbered([record]), {})[0] == []
+
+
+def test_the_state_remembers_the_last_64_open_calls_and_no_words():
+    start = datetime(2026, 1, 1, tzinfo=UTC)
+
+    def call(number, name="Bash"):
+        block = {"type": "tool_use", "id": f"toolu_{'x' * 90}{number:03}", "name": name, "input": {"command": "secret words"}}
+        at = (start + timedelta(seconds=number)).isoformat()
+        return json.dumps(
+            {"type": "assistant", "timestamp": at, "message": {"content": [{"type": "text", "text": "secret words"}, block]}}
+        ).encode()
+
+    state = HOST.parse(numbered([call(number) for number in range(100)]), {"turn": "p-1"})[1]
+
+    assert [one[0][-3:] for one in state["open"]] == [f"{number:03}" for number in range(36, 100)]
+    assert "secret" not in json.dumps(state)
+    assert "Bash" not in json.dumps(state)
+    assert len(json.dumps(state).encode()) < STATE_LIMIT_BYTES
+
+
+def test_a_call_and_its_result_in_two_batches_still_give_a_duration():
+    call = b'{"type":"assistant","timestamp":"2026-01-01T00:00:00.000Z","message":{"content":[{"type":"tool_use","id":"t1","name":"Bash","input":{}}]}}'
+    result = b'{"type":"user","timestamp":"2026-01-01T00:00:02.500Z","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":"ok"}]}}'
+    state = HOST.parse(numbered([call]), {})[1]
+    (returned,), after = HOST.parse(numbered([result]), state)
+
+    assert returned.duration_ms == 2500
+    assert after["open"] == []
