@@ -66,8 +66,17 @@ def steer(terminal: Terminal, words: str) -> None:
 
 
 def leave(terminal: Terminal) -> int:
-    """End the session the way a person does (ctrl-c twice); returns the exit status once all is written."""
-    terminal.key("ctrl-c")
-    terminal.wait_for("again to exit")
+    """Leave with ctrl-c twice; gives the exit status. A ctrl-c that still ended a turn is pressed again."""
+    for _ in range(LEAVE_TRIES):
+        terminal.key("ctrl-c")
+        try:
+            terminal.wait_for("again to exit", timeout=LEAVE_S)
+        except KitError:
+            continue
+        break
     terminal.key("ctrl-c")
     return terminal.wait_exit()
+
+
+LEAVE_TRIES = 5
+LEAVE_S = 3.0

@@ -1,0 +1,145 @@
+"""One home, opened: its paths, settings, store, plug-ins, redaction and vault, each made when it is first needed. The CLI, the jobs and the doctor stand on it."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import sqlite3
+from collections.abc import Mapping
+from types import TracebackType
+
+from afl_core.api.ledger import StoreLedger
+from afl_core.model.clock import Clock, now_ms
+from afl_core.model.errors import ModelError
+from afl_core.plugins.discovery import discover
+from afl_core.plugins.isolation import Guard, Mark, MemoryLedger
+from afl_core.plugins.registry import Registry
+from afl_core.redaction.chain import Chain
+from afl_core.settings.load import load_policy, load_settings
+from afl_core.settings.paths import Paths
+from afl_core.settings.roots import check_components, read_private_file
+from afl_core.settings.schema import Policy, Settings
+from afl_core.spec.keystore import Keystore
+from afl_core.store.connection import connect
+from afl_core.vault.blobs import Blobs
+from afl_core.vault.keys import Opener, PublicHalf, Writer, load_public
+from afl_core.vault.keystores import holding
+from afl_core.vault.seal import keyed_hash
+
+
+def paths_of(home: str | None, environ: Mapping[str, str]) -> Paths:
+    """The paths of a home (default: `HOME`). The data root is `AFL_DATA_ROOT`, else the one remembered at install."""
+    root = Paths(home or environ.get("HOME") or os.path.expanduser("~"))
+    wanted = environ.get("AFL_DATA_ROOT") or remembered(root).get("data_root") or None
+    return Paths(root.home, str(wanted) if wanted else None)
+
+
+def remembered(paths: Paths) -> dict[str, object]:
+    """What install remembered in the pack's pointer file; {} when nothing is installed."""
+    raw = read_private_file(paths.current)
+    if raw is None:
+        return {}
+    try:
+        body = json.loads(raw)
+    except ValueError as bad:
+        raise ModelError(f"{paths.current} is not valid JSON: {bad}", code="AFL-MODEL-002", hint="run: afl install") from bad
+    return body if isinstance(body, dict) else {}
+
+
+class Home:
+    """Use as a context manager. `mark`: jobs only; lets a kernel timer end the process when a plug-in hangs."""
+
+    def __init__(self, home: str | None = None, environ: Mapping[str, str] | None = None, *, clock: Clock = now_ms, killable: bool = False) -> None:
+        self.environ = dict(os.environ if environ is None else environ)
+        self.paths = paths_of(home, self.environ)
+        self.clock = clock
+        self._killable = killable
+        self._db: sqlite3.Connection | None = None
+
+    def __enter__(self) -> Home:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the store."""
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    @property
+    def installed(self) -> bool:
+        """Whether there is a database."""
+        return os.path.exists(self.paths.database)
+
+    @property
+    def db(self) -> sqlite3.Connection:
+        """The store, opened once. Raises `StoreError` when it is missing, foreign, newer or older."""
+        if self._db is None:
+            check_components(os.path.dirname(self.paths.database), self.paths.data)
+            self._db = connect(self.paths.database)
+        return self._db
+
+    @functools.cached_property
+    def settings(self) -> Settings:
+        """Defaults, settings file, environment."""
+        return load_settings(self.paths.settings_file, self.environ)
+
+    @property
+    def reviewer_environ(self) -> dict[str, str]:
+        """The environment a reviewer's command is found with: what a person set in the settings file counts like the variable."""
+        named = {"AGENT_FEEDBACK_LOOP_CLAUDE_COMMAND": self.settings.claude_command}
+        return {**self.environ, **{name: value for name, value in named.items() if value}}
+
+    @functools.cached_property
+    def policy(self) -> Policy:
+        """Who decides about changes."""
+        return load_policy(self.paths.policy_file)
+
+    @functools.cached_property
+    def guard(self) -> Guard:
+        """Isolation of plug-ins; counts in the store when there is one."""
+        ledger = StoreLedger(self.db) if self.installed else MemoryLedger()
+        return Guard(ledger, clock=self.clock, mark=Mark(os.path.join(self.paths.run, "plugin.mark")) if self._killable else None)
+
+    @functools.cached_property
+    def registry(self) -> Registry:
+        """All plug-ins."""
+        return Registry(discover(self.paths.plugin_cache), self.guard)
+
+    @functools.cached_property
+    def half(self) -> PublicHalf:
+        """The vault's public half: enough for writing."""
+        return load_public(self.paths)
+
+    @functools.cached_property
+    def chain(self) -> Chain:
+        """Redaction."""
+        name_key = self.half.name_key
+        return Chain(self.registry.redactors(), self.guard, lambda secret: keyed_hash(name_key, "secret", secret.encode("utf-8", "surrogatepass"))[:32])
+
+    @functools.cached_property
+    def writer(self) -> Writer:
+        """Seals raw evidence."""
+        return Writer(self.half, "blob", clock=self.clock)
+
+    @functools.cached_property
+    def blobs(self) -> Blobs:
+        """Sealed raw evidence."""
+        return Blobs(self.paths.blobs, self.paths.data)
+
+    @functools.cached_property
+    def keystore(self) -> Keystore:
+        """The keystore that holds this vault's private key."""
+        return holding(self.registry.keystores(self.paths.keys), self.half.home_id, self.settings.keystore)
+
+    @functools.cached_property
+    def opener(self) -> Opener:
+        """Opens sealed records; raises only when a record is really opened and the keystore cannot."""
+        return Opener(self.half, self.keystore, self.db)
+
+    def redact(self, text: str) -> str:
+        """Safe text for whatever is stored, shown or sent."""
+        return self.chain.redact(text).text

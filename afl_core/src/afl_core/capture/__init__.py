@@ -1,0 +1,1 @@
+"""From a host's records to events."""

@@ -1,0 +1,36 @@
+"""Understanding a hook's payload: JSON, or, where the hook had to cut it, its identity fields and the head of its text. The front uses it: light imports."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+STRING_FIELD = r'"%s"\s*:\s*"((?:[^"\\]|\\.)*)'
+
+
+def read_payload(data: bytes, cut: bool, wanted: tuple[str, ...]) -> dict[str, Any] | None:
+    """The payload's top-level fields, or None when it is not a JSON object. `cut`: the end is missing; then only the string fields in `wanted` are found, the last possibly incomplete."""
+    text = data.decode("utf-8", "replace")
+    if not cut:
+        try:
+            body = json.loads(text)
+        except (ValueError, RecursionError):
+            return None
+        return body if isinstance(body, dict) else None
+    found: dict[str, Any] = {}
+    for name in wanted:
+        match = re.search(STRING_FIELD % re.escape(name), text)
+        if match is not None:
+            found[name] = unescape(match.group(1))
+    return found or None
+
+
+def unescape(body: str) -> str:
+    """The string a JSON string body stands for; a body that was cut inside an escape loses that escape."""
+    for end in (len(body), *range(len(body) - 1, max(-1, len(body) - 12), -1)):
+        try:
+            return str(json.loads(f'"{body[:end]}"', strict=False))
+        except ValueError:
+            continue
+    return body

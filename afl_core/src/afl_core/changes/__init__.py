@@ -1,0 +1,1 @@
+"""The only way to alter what an agent will be told."""

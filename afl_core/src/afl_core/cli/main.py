@@ -1,0 +1,108 @@
+"""The `afl` command: a lazy group, so that asking for help costs no more than click itself. Prints errors and chooses exit codes; decides nothing."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+from afl_core.model.errors import AflError
+
+COMMANDS = {
+    "install": ("afl_core.cli.setup:install", "Connect the coding agents found here."),
+    "uninstall": ("afl_core.cli.setup:uninstall", "Disconnect them; memory stays."),
+    "doctor": ("afl_core.cli.doctor:doctor", "Check that everything works, by running it."),
+    "paths": ("afl_core.cli.paths:paths", "Show where things lie."),
+    "capture": ("afl_core.cli.capture:capture", "Switch the keeping of evidence on or off."),
+    "memory": ("afl_core.cli.memory:memory", "Show what was learnt and what was given to agents."),
+    "review": ("afl_core.cli.review:review", "Show reviews and what they found."),
+    "reconcile": ("afl_core.cli.reconcile:reconcile", "Read what hooks missed and run what is due, now."),
+    "plugins": ("afl_core.cli.plugins:plugins", "Show the plug-ins and how they are doing."),
+}
+"""Core's commands: where each lives and its one line in `afl --help`."""
+
+
+class LazyGroup(click.Group):
+    """Imports a command when it is called. Names that are not core's are looked up among the plug-ins."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        """Core's commands and those of plug-ins."""
+        return [*COMMANDS, *(spec for spec in _plugin_commands(ctx) if spec not in COMMANDS)]
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:
+        """Import it."""
+        target = COMMANDS.get(name, (None, ""))[0] or _plugin_commands(ctx).get(name, (None, ""))[0]
+        if target is None:
+            return None
+        module, _, attribute = target.partition(":")
+        command = getattr(importlib.import_module(module), attribute)
+        if not isinstance(command, click.Command):
+            raise AflError(f"{target} is not a click command", code="AFL-PLUGIN-005", hint="report this to the plug-in's author")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """One line a command, without importing any."""
+        with formatter.section("Commands"):
+            extra = _plugin_commands(ctx)
+            formatter.write_dl([*((name, line) for name, (_, line) in COMMANDS.items()), *((name, line) for name, (_, line) in extra.items() if name not in COMMANDS)])
+
+
+def _plugin_commands(ctx: click.Context) -> dict[str, tuple[str, str]]:
+    from afl_core.api.commands import plugin_commands
+
+    return plugin_commands(ctx.find_root().params.get("home"))
+
+
+@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
+@click.option("--home", metavar="PATH", help="Use another home directory.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option("--format", "output_format", type=click.Choice(["text", "json"]), help="`--format json` equals --json.")
+@click.option("--verbose", is_flag=True, help="Show the cause of an error.")
+@click.version_option(package_name="afl-core", prog_name="afl")
+@click.pass_context
+def cli(ctx: click.Context, home: str | None, as_json: bool, output_format: str | None, verbose: bool) -> None:
+    """Feedback memory for coding agents: corrections become small cards that come back only when they matter."""
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command and return the exit code: 0 done or nothing to do, 1 any error, 2 only for a `--fail-on` hit."""
+    given = sys.argv[1:] if arguments is None else arguments
+    verbose = "--verbose" in given
+    try:
+        result = cli.main(args=given, prog_name=os.path.basename(sys.argv[0]) if arguments is None else "afl", standalone_mode=False)
+    except click.exceptions.Exit as left:
+        code = left.exit_code
+    except click.Abort:
+        click.echo("afl: stopped", err=True)
+        code = 1
+    except click.ClickException as bad:
+        click.echo(f"afl: AFL-USAGE-001: {bad.format_message()}", err=True)
+        context = getattr(bad, "ctx", None)
+        click.echo(f"  next: {context.command_path if context else 'afl'} --help", err=True)
+        code = 1
+    except AflError as bad:
+        for line in bad.lines():
+            click.echo(line, err=True)
+        _cause(bad, verbose)
+        code = 1
+    except BrokenPipeError:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the reader is gone; nothing more can be said
+        code = 0
+    else:
+        code = result if isinstance(result, int) else 0
+    if arguments is None:
+        sys.exit(code)
+    return code
+
+
+def _cause(bad: BaseException, verbose: bool) -> None:
+    if verbose and bad.__cause__ is not None:
+        click.echo(f"  cause: {type(bad.__cause__).__name__}: {bad.__cause__}", err=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,100 @@
+"""Options every command takes, before or after its name, and the two ways to answer: lines for people, JSON for programs."""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Iterable
+from typing import Any, TypeVar
+
+import click
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Answer:
+    """How to answer and for which home."""
+
+    def __init__(self, home: str | None, as_json: bool) -> None:
+        self.home = home
+        self.as_json = as_json
+
+    def give(self, data: Any, lines: Iterable[str]) -> None:
+        """Print the JSON, or the lines."""
+        if self.as_json:
+            click.echo(json.dumps(data, ensure_ascii=False, indent=2, sort_keys=False, default=str))
+        else:
+            for line in lines:
+                click.echo(line)
+
+    def progress(self, line: str) -> None:
+        """Say how long work goes on, on standard error, to people only."""
+        if not self.as_json and click.get_text_stream("stderr").isatty():
+            click.echo(line, err=True)
+
+
+def common(function: F) -> F:
+    """Add --home, --json, --format and --verbose, merged with what was said before the command's name; passes an `Answer` first."""
+
+    @click.option("--home", metavar="PATH", help="Use another home directory.")
+    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+    @click.option("--format", "output_format", type=click.Choice(["text", "json"]), help="`--format json` equals --json.")
+    @click.option("--verbose", is_flag=True, help="Show the cause of an error.")
+    @click.pass_context
+    @functools.wraps(function)
+    def wrapped(ctx: click.Context, /, home: str | None, as_json: bool, output_format: str | None, verbose: bool, **arguments: Any) -> Any:
+        del verbose
+        said = [context.params for context in _parents(ctx)]
+        home = home or next((params["home"] for params in said if params.get("home")), None)
+        as_json = as_json or output_format == "json" or any(params.get("as_json") or params.get("output_format") == "json" for params in said)
+        return function(Answer(home, as_json), **arguments)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def _parents(ctx: click.Context) -> Iterable[click.Context]:
+    parent = ctx.parent
+    while parent is not None:
+        yield parent
+        parent = parent.parent
+
+
+class HelpfulGroup(click.Group):
+    """A group that takes the common options itself and prints its help when called without a command."""
+
+    def __init__(self, *arguments: Any, **keywords: Any) -> None:
+        keywords.setdefault("invoke_without_command", True)
+        keywords.setdefault("context_settings", {"help_option_names": ["-h", "--help"]})
+        super().__init__(*arguments, **keywords)
+        self.params.extend(
+            [
+                click.Option(["--home"], metavar="PATH", help="Use another home directory."),
+                click.Option(["--json", "as_json"], is_flag=True, help="Print JSON."),
+                click.Option(["--format", "output_format"], type=click.Choice(["text", "json"]), help="`--format json` equals --json."),
+                click.Option(["--verbose"], is_flag=True, help="Show the cause of an error."),
+            ]
+        )
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Show the help when nothing was asked."""
+        if not ctx._protected_args and not ctx.args:
+            click.echo(ctx.get_help())
+            return 0
+        return super().invoke(ctx)
+
+
+def moment(ms: int | None) -> str:
+    """A time for people: UTC to the minute, or `never`."""
+    import datetime
+
+    if ms is None:
+        return "never"
+    return datetime.datetime.fromtimestamp(ms / 1000, tz=datetime.UTC).strftime("%Y-%m-%d %H:%M")
+
+
+def table(rows: list[tuple[str, ...]], head: tuple[str, ...]) -> list[str]:
+    """Aligned columns; nothing but the head's absence when there are no rows."""
+    if not rows:
+        return []
+    widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
+    return ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in (head, *rows)]

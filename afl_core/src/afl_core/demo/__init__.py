@@ -1,0 +1,1 @@
+"""The recorded story, told stage by stage."""

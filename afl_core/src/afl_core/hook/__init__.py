@@ -1,0 +1,1 @@
+"""What hosts run at every event."""

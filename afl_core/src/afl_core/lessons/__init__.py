@@ -1,0 +1,1 @@
+"""From a lesson to the words in a prompt."""

@@ -1,0 +1,1 @@
+"""Grains at work."""

@@ -1,0 +1,1 @@
+"""Child processes: groups, deadlines, output caps, environment scrub."""

@@ -1,0 +1,113 @@
+"""The edits that connect hosts: our hook entries into their settings, the earlier product's and those of deselected hosts out of them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from afl_core.model.clock import Clock
+from afl_core.model.errors import SetupError
+from afl_core.settings.paths import Paths
+from afl_core.setup.edit_plan import Check, Transform, show_difference
+from afl_core.setup.edits import PlannedEdit, apply_edits, plan_edit
+from afl_core.setup.journal import merged, read_journal, store_journal
+from afl_core.setup.json_splice import ensure_hook_entries, only_ours_changed, remove_hook_entries
+from afl_core.setup.selection import Selection, owner_of, remembered_hosts
+from afl_core.spec.host import HostAdapter
+
+Owned = Callable[[dict[str, Any]], bool]
+
+
+@attrs.frozen
+class Wish:
+    """One settings file and what shall become of it. `folder_missing`: its directory has to be made first (the host was never started)."""
+
+    path: Path
+    transform: Transform
+    check: Check
+    folder_missing: bool = False
+
+
+@attrs.frozen
+class Connection:
+    """`edits` are what a person is shown; `wishes` is what is done, planned anew where something else comes first."""
+
+    edits: tuple[PlannedEdit, ...]
+    steps: tuple[str, ...]
+    wishes: tuple[Wish, ...]
+    earlier: tuple[Wish, ...]
+
+    def withdraw_earlier(self, paths: Paths, clock: Clock, checkpoint: Callable[[str], None]) -> None:
+        """Take the earlier product's hooks out, all files or none. Not in the journal: its scripts are moved away, nobody wants these hooks back."""
+        apply_edits([plan_edit(wish.path, wish.transform, wish.check) for wish in self.earlier], Path(paths.backups), clock, checkpoint=checkpoint)
+
+
+def plan_connection(
+    adapters: Mapping[str, HostAdapter], paths: Paths, selection: Selection, before: Mapping[str, Any], python: str, *, without: Owned | None = None
+) -> Connection:
+    """Plan the edits of every host; `without` says of a handler whether it is the earlier product's. Raises `SetupError` naming the file that stands in the way."""
+    wishes: list[Wish] = []
+    earlier: list[Wish] = []
+    for one in selection.selected:
+        owned, entries = owner_of(adapters, one.name), one.entries(paths, python)
+        wishes.append(Wish(one.settings_path, _ensure(entries, owned), only_ours_changed(owned), not os.path.isdir(os.path.dirname(one.settings_path))))
+        if without is not None:
+            earlier.append(Wish(one.settings_path, _remove(without), only_ours_changed(without)))
+    known = remembered_hosts(before)
+    for name in selection.dropped:
+        owned, path = owner_of(adapters, name), Path(known[name]["settings_path"])
+        if os.path.lexists(path):
+            wishes.append(Wish(path, _remove(owned), only_ours_changed(owned)))
+    edits = tuple(_shown(wish, without) for wish in wishes)
+    steps = tuple(_step(wish, edit) for wish, edit in zip(wishes, edits, strict=True) if edit.changes)
+    return Connection(edits, steps, tuple(wishes), tuple(earlier))
+
+
+def connect_hosts(paths: Paths, connection: Connection, clock: Clock, checkpoint: Callable[[str], None]) -> None:
+    """Make the edits, all hosts or none; the journal that undoes them is stored before the first file is replaced."""
+    if not any(edit.changes for edit in connection.edits):
+        return
+    for wish in connection.wishes:
+        if wish.folder_missing:
+            _make_folder(wish.path)
+    again = bool(connection.earlier) or any(wish.folder_missing for wish in connection.wishes)
+    edits: Sequence[PlannedEdit] = [plan_edit(wish.path, wish.transform, wish.check) for wish in connection.wishes] if again else connection.edits
+    earlier = read_journal(paths)
+    apply_edits([edit for edit in edits if edit.changes], Path(paths.backups), clock, record=lambda journal: store_journal(paths, merged(earlier, journal)), checkpoint=checkpoint)
+
+
+def _ensure(entries: Any, owned: Owned) -> Transform:
+    return lambda document: ensure_hook_entries(document, entries, owned)
+
+
+def _remove(owned: Owned) -> Transform:
+    return lambda document: remove_hook_entries(document, owned)
+
+
+def _shown(wish: Wish, without: Owned | None) -> PlannedEdit:
+    if wish.folder_missing:  # nothing can be written there yet, so there is nothing to check
+        after = wish.transform(b"")
+        return PlannedEdit(wish.path, None, after, show_difference(wish.path, None, after))
+    if without is None:
+        return plan_edit(wish.path, wish.transform, wish.check)
+    both = plan_edit(wish.path, _remove(without), only_ours_changed(without))
+    after = wish.transform(both.after)
+    wish.check(both.after, after)
+    return PlannedEdit(wish.path, both.before, after, show_difference(wish.path, both.before, after))
+
+
+def _step(wish: Wish, edit: PlannedEdit) -> str:
+    made = " (its directory is made, because the host has not been started yet)" if wish.folder_missing else ""
+    return f"edit {edit.path}{made}"
+
+
+def _make_folder(path: Path) -> None:
+    folder = os.path.dirname(path)
+    try:
+        os.makedirs(folder, mode=0o700, exist_ok=True)
+    except OSError as bad:
+        raise SetupError(f"{folder} cannot be made: {bad.strerror}; no host was changed", code="AFL-SETUP-013", hint="start the host once, so that it makes the directory") from bad

@@ -1,0 +1,96 @@
+"""The doctor on what lies on disk: the pack, which build it is and whether it is the newest, private directories. Repairs nothing."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from typing import Any
+
+from afl_core import __version__
+from afl_core.api.home import Home
+from afl_core.model.errors import AflError
+from afl_core.plugins.discovery import read_entry_points
+from afl_core.plugins.registry import Registry
+from afl_core.settings.roots import DIR_MODE
+from afl_core.setup.checks import private_dirs
+from afl_core.setup.database import Kind, look_at_database
+from afl_core.setup.doctor_report import Part, fail, ok, warn
+from afl_core.setup.pack import PackPlan, plan_pack
+from afl_core.setup.runtime import choose_runtime
+from afl_core.setup.selection import remembered_hosts
+from afl_core.spec.health import HealthLine
+from afl_core.store.schema import SCHEMA_VERSION
+
+
+def examine_files(home: Home, current: dict[str, Any]) -> Part:
+    """`files`: what must be there; and who may read it."""
+    paths = home.paths
+    wanted = {"prompt": paths.prompt_file, "rule": paths.rules_file, "schema": paths.schema_file, "policy": paths.policy_file, "hook": paths.hook, "front": paths.front_file, "runtimeCurrent": paths.current}
+    there = {name: os.path.isfile(path) for name, path in wanted.items()}
+    lines = [fail("files", f"{wanted[name]} is missing", "run: afl install") for name, found in there.items() if not found]
+    try:
+        loose = [one.path for one in private_dirs(paths) if one.exists and one.mode != DIR_MODE]
+        missing = [one.path for one in private_dirs(paths) if not one.exists]
+        lines += [warn("directories", f"{path} can be entered by others (mode {stat.S_IMODE(os.stat(path).st_mode):04o})", "run: afl install") for path in loose]
+        lines += [fail("directories", f"{path} is missing", "run: afl install") for path in missing]
+    except AflError as bad:
+        lines.append(fail("directories", bad.sentence, bad.hint))
+    if not lines:
+        lines.append(ok("files", f"the pack in {paths.pack} is complete and private"))
+    return Part({"files": {**there, "runtimeSelected": bool(current.get("build"))}}, tuple(lines))
+
+
+def examine_runtime(home: Home, current: dict[str, Any]) -> Part:
+    """`runtime`: which build hooks run, and whether the installed packages would make another."""
+    paths = home.paths
+    lines: list[HealthLine] = []
+    reason, expected = None, None
+    try:
+        plan = _plan(home, current)
+        expected = plan.build
+        lines += _staleness(plan, current)
+        lines += [warn("edited files", f"{path} is the new version of a file you edited", f"compare it with {path.removesuffix('.new')}, then delete it") for path in plan.pending if os.path.exists(path)]
+    except AflError as bad:
+        reason = bad.sentence
+        lines.append(fail("runtime", bad.sentence, bad.hint or "run: afl install"))
+    database = _schema(home)
+    body = {
+        "selected": bool(current.get("build")),
+        "expectedVersion": __version__,
+        "runtimeVersion": current.get("version"),
+        "expectedBuild": expected,
+        "runtimeBuild": current.get("build"),
+        "expectedSchemaVersion": SCHEMA_VERSION,
+        "schemaVersion": database,
+        "runtimeRoot": paths.hook_dir,
+        "python": current.get("python"),
+        "reason": reason,
+    }
+    return Part({"runtime": body}, tuple(lines))
+
+
+def _plan(home: Home, current: dict[str, Any]) -> PackPlan:
+    found = read_entry_points()
+    registry = Registry(found)
+    adapters = registry.hosts()
+    manifests = [adapters[name].manifest() for name in sorted(remembered_hosts(current)) if name in adapters]
+    runtime = choose_runtime(str(current.get("python") or sys.executable), found, home.environ)
+    return plan_pack(home.paths, runtime, manifests, found, registry)
+
+
+def _staleness(plan: PackPlan, current: dict[str, Any]) -> list[HealthLine]:
+    if plan.build != current.get("build"):
+        return [warn("runtime", f"build {current.get('build')} is installed, but the packages here make {plan.build}", "run: afl install")]
+    changed = [file.path for file in (*plan.hook, *plan.editable)]
+    if changed:
+        return [warn("runtime", f"{changed[0]} is not as install would write it", "run: afl install")]
+    return [ok("runtime", f"build {plan.build} runs in {current.get('python')}")]
+
+
+def _schema(home: Home) -> int | None:
+    try:
+        found = look_at_database(home.paths.database)
+    except AflError:
+        return None  # said by the examination of the store
+    return None if found.kind is Kind.FOREIGN else found.version

@@ -1,0 +1,71 @@
+"""The doctor on plug-ins and keys: what cannot be loaded, what rests, whether text can be redacted, whether sealed evidence can be opened."""
+
+from __future__ import annotations
+
+import sqlite3
+from typing import Any
+
+from afl_core.api.home import Home
+from afl_core.model.errors import AflError
+from afl_core.plugins.isolation import quarantined
+from afl_core.plugins.registry import Registry
+from afl_core.setup.doctor_report import Part, fail, ok, warn
+from afl_core.spec.health import HealthLine
+from afl_core.vault.keys import load_public
+from afl_core.vault.keystores import holding
+from afl_core.vault.seal import public_of
+
+PROBE = "the password is hunter2 and the work goes on"
+
+
+def examine_plugins(home: Home, registry: Registry) -> Part:
+    """Plug-ins by kind, and lines for those that do not work. Asks health plug-ins."""
+    redactors = registry.redactors()
+    reviewers: dict[str, Any] = {}
+    for reviewer in registry.reviewers().values():
+        reviewers[reviewer.name] = {"cli": reviewer.host, "label": reviewer.label, "mode": "isolated_cli_process"}
+    lines = [fail("plug-ins", f"{one.name}: {one.problem}", "run: afl plugins list") for one in registry.plugins() if one.problem]
+    for entry in registry.guard.ledger.all():
+        if quarantined(entry, home.clock()):
+            lines.append(warn("plug-ins", f"{entry.plugin} rests after {entry.failures} failures in {entry.call}: {entry.last_error}", "run: afl plugins list"))
+    lines += [HealthLine(f"{plugin}: {line.name}", line.health, line.sentence, line.hint) for plugin, line in registry.health(home.paths.home) if isinstance(line, HealthLine)]
+    if not redactors:
+        lines.append(fail("redaction", "no redactor is installed, so nothing can be kept or reviewed", "install afl-redactors, then run: afl doctor"))
+    return Part({"reviewers": reviewers}, tuple(lines))
+
+
+def examine_redaction(home: Home, registry: Registry) -> Part:
+    """Run the whole chain over a sentence with a password in it."""
+    if not registry.redactors():
+        return Part()
+    try:
+        safe = home.redact(PROBE)
+    except AflError as bad:
+        return Part(lines=(fail("redaction", bad.sentence, bad.hint),))
+    if "hunter2" in safe:
+        return Part(lines=(warn("redaction", "a password in a plain sentence is not recognised by the redactors installed", "install afl-redactors"),))
+    return Part(lines=(ok("redaction", f"{len(registry.redactors())} redactors work"),))
+
+
+def examine_keystore(home: Home, registry: Registry, db: sqlite3.Connection | None) -> Part:
+    """Which keystore holds the private key, whether it opens, and what it says about its safety."""
+    try:
+        half = load_public(home.paths)
+        keystore = holding(registry.keystores(home.paths.keys), half.home_id, home.settings.keystore)
+        viability = keystore.viable()
+        if not viability.ok:
+            return _keystore(keystore.name, fail("keystore", f"{keystore.name}: {viability.reason}", "capture goes on; reviews wait until it can be opened"))
+        secret = keystore.load(half.home_id)
+    except AflError as bad:
+        return _keystore(None, fail("keystore", bad.sentence, bad.hint))
+    if secret is None:
+        return _keystore(keystore.name, fail("keystore", f"the keystore {keystore.name!r} does not hold this vault's private key", f"restore it, or {home.paths.keys} from a backup"))
+    if public_of(secret) != half.public:
+        return _keystore(keystore.name, fail("keystore", f"the private key in the keystore {keystore.name!r} belongs to another vault", f"restore {home.paths.keys} from a backup"))
+    if keystore.warning():
+        return _keystore(keystore.name, warn("keystore", keystore.warning()))
+    return _keystore(keystore.name, ok("keystore", f"the private key is kept by {keystore.name}"))
+
+
+def _keystore(name: str | None, line: HealthLine) -> Part:
+    return Part({"keystore": name}, (line,))

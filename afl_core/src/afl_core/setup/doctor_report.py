@@ -1,0 +1,80 @@
+"""What the doctor found: a document for programs, lines for people, and one verdict. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import attrs
+
+from afl_core.spec.health import Health, HealthLine
+
+ADVICE = ("keystore", "edited files")
+"""Lines whose warnings are advice: nothing works less well because of them."""
+
+
+@attrs.frozen
+class Part:
+    """What one examination found: a piece of the document and its lines."""
+
+    body: dict[str, Any] = attrs.field(factory=dict)
+    lines: tuple[HealthLine, ...] = ()
+
+
+@attrs.frozen
+class DoctorReport:
+    """The whole. `healthy`: no line failed; `degraded`: something works less than it should."""
+
+    healthy: bool
+    degraded: bool
+    installed: bool
+    home: str
+    lines: tuple[HealthLine, ...]
+    body: Mapping[str, Any]
+
+    def as_json(self) -> dict[str, Any]:
+        """For programs."""
+        lines = [{"name": line.name, "health": line.health.value, "sentence": line.sentence, "hint": line.hint} for line in self.lines]
+        return {"healthy": self.healthy, "degraded": self.degraded, "installed": self.installed, "home": self.home, **self.body, "lines": lines}
+
+
+def report(home: str, parts: Mapping[str, Part], *, installed: bool) -> DoctorReport:
+    """Put the parts together and judge."""
+    lines = tuple(line for part in parts.values() for line in part.lines)
+    body: dict[str, Any] = {}
+    for part in parts.values():
+        body.update(part.body)
+    failed = any(line.health is Health.FAIL for line in lines)
+    worse = any(line.health is Health.WARN and line.name not in ADVICE for line in lines)
+    return DoctorReport(healthy=installed and not failed, degraded=failed or worse, installed=installed, home=home, lines=lines, body=body)
+
+
+def ok(name: str, sentence: str) -> HealthLine:
+    """All is well."""
+    return HealthLine(name, Health.OK, sentence)
+
+
+def warn(name: str, sentence: str, hint: str = "") -> HealthLine:
+    """Something to know."""
+    return HealthLine(name, Health.WARN, sentence, hint)
+
+
+def fail(name: str, sentence: str, hint: str = "") -> HealthLine:
+    """Something does not work."""
+    return HealthLine(name, Health.FAIL, sentence, hint)
+
+
+def absent(name: str, sentence: str, hint: str = "") -> HealthLine:
+    """Something is not there, and need not be."""
+    return HealthLine(name, Health.ABSENT, sentence, hint)
+
+
+def ago(then_ms: int, now_ms: int) -> str:
+    """An age in words: `3 min ago`; a time of the future is named as one."""
+    seconds = (now_ms - then_ms) // 1000
+    if seconds < 0:
+        return "at a time that lies in the future"
+    for size, name in ((86_400, "d"), (3_600, "h"), (60, "min")):
+        if seconds >= size:
+            return f"{seconds // size} {name} ago"
+    return f"{seconds} s ago"

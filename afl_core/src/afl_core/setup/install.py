@@ -1,0 +1,214 @@
+"""Install and upgrade: a plan that writes nothing, and its execution, every step of which may be interrupted and run again."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import attrs
+
+from afl_core import __version__
+from afl_core.api.home import Home, remembered
+from afl_core.model.clock import Clock
+from afl_core.model.errors import SetupError, StoreError
+from afl_core.plugins.discovery import read_entry_points
+from afl_core.plugins.registry import Registry
+from afl_core.settings.paths import Paths
+from afl_core.settings.roots import ensure_private_dir
+from afl_core.setup import legacy as old
+from afl_core.setup import render, upgrade
+from afl_core.setup.checks import PrivateDir, check_disk, check_home, make_dirs, private_dirs
+from afl_core.setup.connect import Connection, connect_hosts, plan_connection
+from afl_core.setup.database import Database, Kind, look_at_database
+from afl_core.setup.edits import PlannedEdit
+from afl_core.setup.pack import PackPlan, plan_pack, put_pack
+from afl_core.setup.pack_files import PackFile, is_in_place, look, put_set
+from afl_core.setup.runtime import choose_runtime
+from afl_core.setup.selection import Selection, select_hosts
+from afl_core.spec.keystore import Keystore
+from afl_core.store.migrate import create_or_migrate
+from afl_core.store.schema import SCHEMA_VERSION
+from afl_core.vault import keys
+from afl_core.vault.keystores import choose
+
+Checkpoint = Callable[[str], None]
+
+
+def _nothing(_step: str) -> None:
+    """Stand in for a checkpoint nobody asked for."""
+
+
+@attrs.frozen
+class InstallPlan:
+    """What would be done. `steps` are lines for a person; `edits` are the host settings with their diffs; `changes` is False when all is in place."""
+
+    paths: Paths
+    build: str
+    hosts: tuple[str, ...]
+    steps: tuple[str, ...]
+    edits: tuple[PlannedEdit, ...]
+    warnings: tuple[str, ...]
+    clock: Clock = attrs.field(repr=False)
+    dirs: tuple[PrivateDir, ...] = attrs.field(repr=False)
+    database: Database = attrs.field(repr=False)
+    keystore: Keystore | None = attrs.field(repr=False)
+    pack: PackPlan = attrs.field(repr=False)
+    current: dict[str, Any] = attrs.field(repr=False)
+    current_changes: bool = attrs.field(repr=False)
+    connection: Connection = attrs.field(repr=False)
+    legacy: old.Legacy = attrs.field(repr=False)
+
+    @property
+    def changes(self) -> bool:
+        """Whether applying it would write anything."""
+        return bool(self.steps)
+
+
+@attrs.frozen
+class InstallResult:
+    """What was done, in lines for a person; `changed` is False when there was nothing to do."""
+
+    build: str
+    hosts: tuple[str, ...]
+    done: tuple[str, ...]
+    warnings: tuple[str, ...]
+    changed: bool
+
+
+def plan_install(home: Home, *, hosts: Sequence[str] | None = None, replace_existing: bool = False, python: str = sys.executable) -> InstallPlan:
+    """Check everything that can be checked and say what would be done; writes nothing at all.
+
+    `hosts` None: those of the last install, else those found. Raises `SetupError`, `PathError`, `StoreError` or `SettingsError` where install must not go on.
+    """
+    paths = home.paths
+    check_home(paths)
+    dirs = private_dirs(paths)
+    check_disk(paths)
+    settings, _policy = home.settings, home.policy
+    # Not the home's own registry: that one counts failures in the store and keeps a cache, and a plan writes nothing.
+    found = read_entry_points()
+    registry = Registry(found)
+    before = remembered(paths)
+    selection = select_hosts(registry.hosts(), paths, home.environ, before, hosts)
+    legacy = old.recognise(paths, [one.settings_path for one in selection.selected])
+    if legacy.found and not replace_existing:
+        raise SetupError("the earlier product of this name is installed here: " + ", ".join(legacy.named()), code="AFL-SETUP-027", hint="move it aside with: afl install --replace-existing (its files are kept under another name)")
+    dirs = [attrs.evolve(one, exists=False) if one.path in (legacy.pack, legacy.store) else one for one in dirs]
+    database = Database(Kind.MISSING) if legacy.store else look_at_database(paths.database)
+    if database.kind is Kind.NEWER:
+        raise StoreError(f"{paths.database} was written by a newer version (schema {database.version}, this one knows {SCHEMA_VERSION})", code="AFL-STORE-003", hint="install the newer version of afl-core again")
+    runtime = choose_runtime(python, found, home.environ)
+    keystore, said = _keystore(registry, paths, settings.keystore, database)
+    pack = plan_pack(paths, runtime, [one.manifest for one in selection.selected], found, registry, empty=bool(legacy.pack))
+    current = _current(paths, pack.build, runtime.python, runtime.site, selection, before, home.clock)
+    connection = plan_connection(registry.hosts(), paths, selection, before, runtime.python, without=old.owns_handler if legacy.settings else None)
+    changed = not upgrade.same_install(before, current) or not is_in_place(PackFile(paths.current, render.current_file(current), ""))
+    return InstallPlan(
+        paths=paths,
+        build=pack.build,
+        hosts=tuple(one.name for one in selection.selected),
+        steps=tuple(_steps(paths, dirs, legacy, database, keystore, pack, connection, upgrade.differences(before, current), current_changes=changed)),
+        edits=connection.edits,
+        warnings=(*runtime.warnings, *said, *upgrade.warnings(before, current), *selection.warnings, *_about_hosts(selection), *_about_plugins(registry)),
+        clock=home.clock,
+        dirs=tuple(dirs),
+        database=database,
+        keystore=keystore,
+        pack=pack,
+        current=current,
+        current_changes=changed,
+        connection=connection,
+        legacy=legacy,
+    )
+
+
+def apply_install(plan: InstallPlan, checkpoint: Checkpoint = _nothing) -> InstallResult:
+    """Do it, in the order of the plan. Raises the same errors; host settings are then as they were, and running it again goes on from there."""
+    done = list(plan.steps)
+    if plan.changes:
+        paths = plan.paths
+        done += _put_aside(plan, checkpoint)
+        make_dirs(list(plan.dirs))
+        checkpoint("directories")
+        if plan.keystore is not None:
+            keys.make(paths, plan.keystore, paths.home, checkpoint=lambda step: checkpoint(f"vault:{step}"))
+        checkpoint("vault")
+        if plan.database.kind is not Kind.CURRENT:
+            done += create_or_migrate(paths.database, paths.backups, paths.data, clock=plan.clock, checkpoint=lambda step: checkpoint(f"store:{step}"))
+        checkpoint("store")
+        put_pack(paths, plan.pack, checkpoint)
+        if plan.current_changes:
+            put_set([PackFile(paths.current, render.current_file(plan.current), "")], lambda step: checkpoint(f"current:{step}"))
+        connect_hosts(paths, plan.connection, plan.clock, lambda step: checkpoint(f"settings:{step}"))
+        checkpoint("done")
+    return InstallResult(plan.build, plan.hosts, tuple(done), plan.warnings, changed=plan.changes)
+
+
+def _put_aside(plan: InstallPlan, checkpoint: Checkpoint) -> list[str]:
+    """First its hooks, so that no host runs what is about to move."""
+    if not plan.legacy.found:
+        return []
+    for folder, base in ((plan.paths.data, plan.paths.home), (plan.paths.backups, plan.paths.data)):
+        ensure_private_dir(folder, base)
+    plan.connection.withdraw_earlier(plan.paths, plan.clock, lambda step: checkpoint(f"legacy-settings:{step}"))
+    return old.move_aside(plan.legacy, plan.paths, lambda step: checkpoint(f"legacy:{step}"))
+
+
+def _keystore(registry: Registry, paths: Paths, wanted: str, database: Database) -> tuple[Keystore | None, list[str]]:
+    """The keystore for a vault that has to be made, or finished, and what to say about it; None when the vault is there."""
+    if look(paths.public_key) is not None and look(paths.name_key) is not None:
+        return None, []
+    keystore = choose(registry.keystores(paths.keys), wanted)
+    said = [keystore.warning()] if keystore.warning() else []
+    if database.kind in (Kind.CURRENT, Kind.OLDER):
+        said.append(f"the keys in {paths.keys} are gone; new ones are made, and evidence that was sealed before cannot be opened unless the old ones are put back")
+    return keystore, said
+
+
+def _current(paths: Paths, build: str, python: str, site: tuple[str, ...], selection: Selection, before: dict[str, Any], clock: Clock) -> dict[str, Any]:
+    body = {
+        "build": build,
+        "version": __version__,
+        "schema_version": SCHEMA_VERSION,
+        "python": python,
+        "site": list(site),
+        "data_root": paths.data,
+        "home": paths.home,
+        "hosts": {one.name: {"config_dir": str(one.config_dir), "settings_path": str(one.settings_path)} for one in selection.selected},
+    }
+    moment = before.get("installed_ms") if upgrade.same_install(before, body) else clock()
+    return {**body, "installed_ms": moment}
+
+
+def _steps(
+    paths: Paths, dirs: list[PrivateDir], legacy: old.Legacy, database: Database, keystore: Keystore | None, pack: PackPlan, connection: Connection, upgraded: list[str], *, current_changes: bool
+) -> list[str]:
+    steps = [f"move aside what the earlier product left: {', '.join(legacy.named())}"] if legacy.found else []
+    steps += upgraded
+    steps += [one.step() for one in dirs if one.changes]
+    if keystore is not None:
+        steps.append(f"make the vault's keys in {paths.keys}; the private one is kept by the keystore {keystore.name!r}")
+    if database.kind is Kind.MISSING:
+        steps.append(f"create the database {paths.database}")
+    elif database.kind is Kind.OLDER:
+        steps.append(f"bring the database from schema {database.version} to {SCHEMA_VERSION}; a copy is kept in {paths.backups}")
+    steps += pack.steps()
+    if current_changes:
+        steps.append(f"remember this install in {paths.current}")
+    return steps + list(connection.steps)
+
+
+def _about_hosts(selection: Selection) -> list[str]:
+    said = [f"{name} is here too, but is not connected; `afl install --host {name}` connects it" for name in selection.unselected]
+    if not selection.selected:
+        said.append("no coding agent is connected: none was found; install one, then run `afl install` again")
+    said += [f"{one.manifest.label} was not found on this machine; its settings are written all the same" for one in selection.selected if not one.present]
+    return said
+
+
+def _about_plugins(registry: Registry) -> list[str]:
+    said = [f"the plug-in {one.name} cannot be used: {one.problem}" for one in registry.plugins() if one.problem]
+    if not registry.redactors():
+        said.append("no redactor is installed, so nothing can be kept or reviewed; install afl-redactors")
+    return said

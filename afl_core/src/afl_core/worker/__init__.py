@@ -1,0 +1,1 @@
+"""The two processes behind the hooks: front and jobs."""

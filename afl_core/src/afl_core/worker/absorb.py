@@ -1,0 +1,176 @@
+"""The one sequence behind hooks, spool, reconcile and CLI: read what the host recorded of a session, give hook-only sightings their events, evaluate what is due."""
+
+from __future__ import annotations
+
+import os
+import re
+import sqlite3
+from collections.abc import Callable
+
+import attrs
+
+from afl_core.api.home import Home
+from afl_core.capture import adopt
+from afl_core.capture.sync import Batch, Newborn, Report, Session, Tools, behind, sync, tail
+from afl_core.lessons import delivery
+from afl_core.memory.write import record_tool_call
+from afl_core.model.clock import DAY_MS
+from afl_core.model.errors import CaptureError, VaultError
+from afl_core.model.event import EventKind, Role
+from afl_core.model.lesson import project_ns
+from afl_core.review import queue
+from afl_core.spec.host import HostAdapter
+from afl_core.store import sessions, status
+from afl_core.worker.due import evaluate
+
+TAIL_FIRST_BYTES = 4 * 1024 * 1024
+"""With more than this unread, the end of the transcript is looked at before the rest is read."""
+
+QUEUE_MAX_AGE_MS = DAY_MS
+"""Older words (a transcript read for the first time) are kept as evidence but do not ask for a review by themselves."""
+
+COMPACTION_WINDOW_MS = 120_000
+"""A compaction record and the session-start hook it caused lie within this time."""
+
+NONCE = re.compile(r"nonce=([0-9a-f]{16})")
+
+
+@attrs.define
+class Absorbed:
+    """What one pass over one session did."""
+
+    session_id: str
+    born: int = 0
+    joined: int = 0
+    known: int = 0
+    signals: int = 0
+    adopted: int = 0
+    reached: list[str] = attrs.field(factory=list)
+    reviews: list[str] = attrs.field(factory=list)
+    gaps: list[dict[str, int | str]] = attrs.field(factory=list)
+    caught_up: bool = True
+    problem: str = ""
+
+
+def capture_enabled(db: sqlite3.Connection) -> bool:
+    """Whether evidence may be kept (`afl capture on|off`). Giving cards back has a switch of its own."""
+    return status.meta(db, "capture_enabled", "1") == "1"
+
+
+def absorb(home: Home, session_id: str, *, checkpoint: Callable[[str], None] = lambda _step: None) -> Absorbed:
+    """Bring one session up to date. Every part is idempotent and commits for itself; run it as often as you like."""
+    done = Absorbed(session_id)
+    row = sessions.get(home.db, session_id)
+    if row is None or not capture_enabled(home.db):
+        return done
+    adapter = home.registry.hosts().get(row.host)
+    if adapter is None:
+        done.problem = f"no plug-in provides the host {row.host!r}"
+        return done
+    session = Session(session_id=session_id, host=row.host, project_id=row.project_id, epoch=row.epoch)
+    tools = _tools(home)
+    consume = _consumer(home, session, done)
+    if row.transcript_path and os.path.lexists(row.transcript_path):
+        _read(home, adapter, session, row.transcript_path, tools, consume, done, checkpoint)
+    checkpoint("read")
+    try:
+        done.adopted = adopt.adopt(home.db, session, adapter.manifest().fields, home.opener, tools, consume, ended=row.ended_ms is not None)
+    except VaultError as locked:
+        done.problem = locked.sentence
+    checkpoint("adopted")
+    done.reviews = evaluate(home.db, home.settings, home.clock())
+    checkpoint("submitted")
+    return done
+
+
+def _tools(home: Home) -> Tools:
+    days = home.settings.retention_days
+    return Tools(
+        chain=home.chain,
+        writer=home.writer,
+        blobs=home.blobs,
+        clock=home.clock,
+        window_ms=home.settings.interruption_window * 1000,
+        oldest_ms=home.clock() - days * DAY_MS if days > 0 else 0,
+    )
+
+
+def _read(home: Home, adapter: HostAdapter, session: Session, path: str, tools: Tools, consume: Callable[[sqlite3.Connection, Batch], None], done: Absorbed, checkpoint: Callable[[str], None]) -> None:
+    try:
+        if behind(home.db, session, path) > TAIL_FIRST_BYTES:
+            _add(done, home, tail(home.db, adapter, session, path, tools, consume))
+        report = sync(home.db, adapter, session, path, tools, consume, checkpoint=checkpoint)
+    except CaptureError as bad:
+        done.problem = bad.sentence
+        return
+    _add(done, home, report)
+    done.caught_up = report.caught_up
+
+
+def _add(done: Absorbed, home: Home, report: Report) -> None:
+    done.born += report.born
+    done.joined += report.joined
+    done.known += report.known
+    done.signals += report.signals
+    done.gaps.extend(report.gaps)
+    for event in report.events:
+        home.registry.tell("afl_event_captured", event={"event_id": event.event_id, "session_id": event.session_id, "project_id": event.project_id, "kind": event.kind.value, "role": event.role.value, "text": event.text})
+
+
+def _consumer(home: Home, session: Session, done: Absorbed) -> Callable[[sqlite3.Connection, Batch], None]:
+    """What happens with new events, inside the transaction that stores them: queue, tool grains, delivery proof, epoch."""
+
+    def consume(db: sqlite3.Connection, batch: Batch) -> None:
+        now = home.clock()
+        answered = None
+        for one in batch.newborn:
+            event = one.event
+            if one.by_person and event.data_class == "normal" and _worth_asking(one, now):
+                queue.enqueue(db, event.event_id, session.project_id, one.signal is not None, now)
+            if event.kind is EventKind.TOOL_RESULT and one.born:
+                _tool_grain(db, session, one, now)
+            if event.role is Role.ASSISTANT and event.kind is EventKind.MESSAGE and event.source_ms is not None:
+                answered = max(answered or 0, event.source_ms)
+        shown = [(nonce, at_ms if at_ms is not None else now) for text, at_ms in batch.shown for nonce in NONCE.findall(text)]
+        if shown or answered is not None:
+            done.reached.extend(delivery.settle(db, session_id=session.session_id, shown=shown, answered_ms=answered, now=now))
+        for at_ms in batch.compacted:
+            _new_epoch(db, session, at_ms if at_ms is not None else now)
+
+    return consume
+
+
+def _worth_asking(one: Newborn, now: int) -> bool:
+    return one.signal is not None or one.event.source_ms is None or now - one.event.source_ms <= QUEUE_MAX_AGE_MS
+
+
+def _tool_grain(db: sqlite3.Connection, session: Session, one: Newborn, now: int) -> None:
+    use = one.draft.tool
+    if use is None:
+        return  # a refused call did not run
+    call = db.execute("SELECT tool_name, text FROM events WHERE session_id = ? AND call_id = ? AND kind = 'tool_call' ORDER BY generation, offset, part LIMIT 1", (session.session_id, use.call_id)).fetchone()
+    if call is None or call[0] is None:
+        return  # the call itself was never seen (it lies before the retention)
+    record_tool_call(
+        db,
+        ns=project_ns(session.project_id),
+        session_id=session.session_id,
+        tool_name=call[0],
+        call_id=use.call_id,
+        input_text=call[1],
+        is_error=bool(use.is_error),
+        exit_code=use.exit_code,
+        duration_ms=use.duration_ms,
+        error_text=use.error_text if use.is_error else "",
+        now=use.at_ms if use.at_ms is not None else now,
+    )
+
+
+def _new_epoch(db: sqlite3.Connection, session: Session, at_ms: int) -> None:
+    """A compaction that no hook announced (a missed hook) opens the new epoch here; one that a hook announced has done so already."""
+    told = db.execute(
+        "SELECT 1 FROM intake WHERE session_id = ? AND kind = 'session_start' AND source = 'compact' AND received_ms BETWEEN ? AND ? LIMIT 1",
+        (session.session_id, at_ms - COMPACTION_WINDOW_MS, at_ms + COMPACTION_WINDOW_MS),
+    ).fetchone()
+    if told is None:
+        db.execute("UPDATE sessions SET epoch = epoch + 1 WHERE session_id = ?", (session.session_id,))

@@ -1,0 +1,105 @@
+"""House-keeping: retention of evidence, sweeps of what interrupted processes left, counters of the hook. Each step is safe to repeat."""
+
+from __future__ import annotations
+
+import contextlib
+import logging
+import os
+import sqlite3
+
+from afl_core.api.home import Home
+from afl_core.model.clock import DAY_MS
+from afl_core.store import status
+from afl_core.store.connection import writing
+
+UNREVIEWED_FACTOR = 3
+"""Evidence that never reached a review loses its raw record at this many retentions; its redacted row stays until it is acknowledged."""
+
+ORPHAN_MS = 60 * 60 * 1000
+"""A blob that nothing points at is swept when it is older than this: the transaction that would point at it may still be running."""
+
+BATCH = 500
+
+log = logging.getLogger("afl.upkeep")
+
+
+def run(home: Home) -> dict[str, int]:
+    """One pass; returns what was removed, by kind."""
+    now = home.clock()
+    done = {"contexts": sweep_contexts(home, now), "spool_parts": sweep_spool(home, now)}
+    if home.settings.retention_days > 0:
+        done["events"] = expire_events(home.db, now - home.settings.retention_days * DAY_MS)
+        done["raw"] = erase_raw(home.db, now - UNREVIEWED_FACTOR * home.settings.retention_days * DAY_MS)
+        done["intake"] = expire_intake(home.db, now - home.settings.retention_days * DAY_MS)
+    done["tool_grains"] = expire_tool_grains(home.db, now - home.settings.tool_retention_days * DAY_MS)
+    done["blobs"] = sweep_blobs(home, now)
+    with writing(home.db):
+        status.put(home.db, "upkeep", dict(done), now)
+    if any(done.values()):
+        log.info("upkeep: %s", " ".join(f"{name}={count}" for name, count in sorted(done.items()) if count))
+    return done
+
+
+def expire_events(db: sqlite3.Connection, before: int) -> int:
+    """Delete events older than the retention whose session has nothing waiting for a review."""
+    removed = 0
+    while True:
+        with writing(db, durable=True):
+            rows = db.execute(
+                "SELECT event_id FROM events WHERE captured_ms < ? AND NOT EXISTS (SELECT 1 FROM queue JOIN events AS waiting USING (event_id)"
+                " WHERE queue.status = 'pending' AND waiting.session_id = events.session_id) LIMIT ?",
+                (before, BATCH),
+            ).fetchall()
+            db.executemany("DELETE FROM events WHERE event_id = ?", [(row[0],) for row in rows])
+        removed += len(rows)
+        if len(rows) < BATCH:
+            return removed
+
+
+def erase_raw(db: sqlite3.Connection, before: int) -> int:
+    """Let go of raw records of evidence that was never reviewed; the blobs go with the sweep."""
+    with writing(db, durable=True):
+        return db.execute("UPDATE events SET blob = NULL WHERE captured_ms < ? AND blob IS NOT NULL", (before,)).rowcount
+
+
+def expire_intake(db: sqlite3.Connection, before: int) -> int:
+    """Delete hook rows older than the retention: their events have their own life."""
+    with writing(db, durable=True):
+        return db.execute("DELETE FROM intake WHERE received_ms < ?", (before,)).rowcount
+
+
+def expire_tool_grains(db: sqlite3.Connection, before: int) -> int:
+    """Delete compact tool grains older than their own retention."""
+    with writing(db, durable=True):
+        return db.execute("DELETE FROM grains WHERE type = 'tool' AND created_ms < ? AND call_id IS NOT NULL", (before,)).rowcount
+
+
+def sweep_blobs(home: Home, now: int) -> int:
+    """Unlink blobs that no event points at."""
+    removed = 0
+    for name, modified in list(home.blobs.names()):
+        if now - modified > ORPHAN_MS and home.db.execute("SELECT 1 FROM events WHERE blob = ? LIMIT 1", (name,)).fetchone() is None:
+            removed += home.blobs.remove(name)
+    return removed
+
+
+def sweep_contexts(home: Home, now: int) -> int:
+    """Unlink hand-off files of reviews that no longer run (their process was killed)."""
+    from afl_core.review.context import sweep
+
+    running = {row[0] for row in home.db.execute("SELECT review_id FROM reviews WHERE status = 'running' AND lease_until_ms >= ?", (now,))}
+    return sweep(home.paths, running)
+
+
+def sweep_spool(home: Home, now: int) -> int:
+    """Unlink half-written spool files of hooks that were killed."""
+    removed = 0
+    with contextlib.suppress(FileNotFoundError):
+        for name in os.listdir(home.paths.spool):
+            path = os.path.join(home.paths.spool, name)
+            if name.endswith(".tmp"):
+                with contextlib.suppress(FileNotFoundError):
+                    if now - int(os.stat(path).st_mtime * 1000) > ORPHAN_MS:
+                        os.unlink(path)
+                        removed += 1
+    return removed

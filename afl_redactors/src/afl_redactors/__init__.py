@@ -1,0 +1,1 @@
+"""Secret and credential redactors, found through the entry-point group `afl.plugins`."""

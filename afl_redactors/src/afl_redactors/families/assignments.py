@@ -1,0 +1,184 @@
+"""Values given to a named key: JSON, YAML, env files, TOML, code, command-line flags, XML, name-and-value pairs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from afl_redactors import lookalikes
+from afl_redactors.keys import CREDENTIAL_NAME, WORDS, Trust, judge, left_of
+from afl_redactors.markers import already_redacted
+from afl_redactors.rules import Rule, Span, matching
+from afl_redactors.values import Value, read_block, read_list, read_value
+from afl_redactors.windows import Clip, View
+
+_NAME = rf"(?P<word>{CREDENTIAL_NAME})(?P<suffix>[A-Za-z0-9_.\-]{{0,48}})"
+_TYPE = r"[&*]?[A-Za-z_][\w.]{0,40}(?:\[[\w.,\ |]{0,40}\]|<[\w.,\ |]{0,40}>)?[?!]?(?:[ ]?\|[ ]?\w{1,20}){0,4}"
+_ASSIGNMENT = re.compile(
+    rf"""{_NAME}(?P<close>\\{{0,7}}["'`]{{0,2}})\]?\)?[ \t]{{0,8}}\*{{0,3}}\??
+    (?P<sep>:[ \t]{{0,4}}{_TYPE}(?:[ \t]{{1,4}}=(?![=>])|=(?=["'`]))|:=|=>|[=!]==?|=(?!~)|:(?!:|//)|[：＝]|,(?=[ \t]{{0,4}}\\{{0,7}}["'`]))
+    (?P<gap>[ \t]{{0,8}}(?:\*{{1,3}}[ \t]{{1,2}}|\*\*(?=\S))?)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_FLAG = re.compile(rf"(?<![\w-])--?(?P<left>[A-Za-z0-9-]{{0,40}}?){_NAME}(?P<gap>[ \t]{{1,4}})(?![-=|&>])", re.VERBOSE | re.IGNORECASE)
+_PAIR = re.compile(
+    rf"""{_NAME}\\{{0,7}}["']?[ \t]{{0,4}}(?:,|[ \t\r\n])\s{{0,40}}\\{{0,7}}["']?value\\{{0,7}}["']?[ \t]{{0,4}}[:=][ \t]{{0,4}}""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_PAIR_LEFT = re.compile(r"(?:name|key)\\{0,7}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,7}[\"']?[\w.-]{0,64}$", re.IGNORECASE)
+_ELEMENT = re.compile(rf"{_NAME}(?:[ ][^<>\n]{{0,100}})?>(?=[^<\s])", re.VERBOSE | re.IGNORECASE)
+_ELEMENT_LEFT = re.compile(r"<[\w:.-]{0,64}$")
+_DEFAULT = re.compile(rf"{_NAME}:?[-=](?=[^}}\s])", re.VERBOSE | re.IGNORECASE)
+_DEFAULT_LEFT = re.compile(r"\$\{\w{0,64}$")
+_IN_ADDRESS = re.compile(r"://[\w.%+-]{0,64}$")
+_QUOTED_ONLY = frozenset({"=>", "==", "===", "!=", "!=="})
+_QUOTE = re.compile(r"[bBrRfFuU]{0,2}\\{0,7}[\"'`]")
+_SURE = re.compile(r"pass|pwd|wort|contra|senha", re.IGNORECASE)
+_WHOLE_ELEMENT = re.compile(r"[^<\n]{1,4096}(?=</)")
+_WHOLE_DEFAULT = re.compile(r"[^}\n]{1,512}(?=\})")
+_ENDS_HERE = re.compile(r"[.!;,]?[ \t]{0,8}(?:[\r\n]|$|[,;}\])&\"'`，。；、！）]|\\[nr\"']|\#|//|<)")
+_ENDS_LINE = re.compile(r"[ \t]{0,8}(?:[\r\n]|$|\\[nr\"']|\#)")
+
+
+def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
+    start, separator = found.end(), found["sep"]
+    trust = judge(left_of(view.text, found.start()), found["word"], found["suffix"])
+    if trust is Trust.NONE or _is_for_another_rule(view.text, found) or not _may_separate(view.text, found):
+        return
+    if view.text[start : start + 1] == "[":
+        for item in read_list(view, start):
+            if worth_hiding(view, item, trust, separator, tight=False):
+                yield item.start, item.end
+        return
+    value = read_block(view, start) if separator == ":" else None
+    value = value or read_value(view, start)
+    if value is None or not _fits(value, found, trust):
+        return
+    tight = separator in {"=", "＝"} and not found["gap"] and view.text[found.start("sep") - 1] not in " \t"
+    if worth_hiding(view, value, trust, separator, tight=tight):
+        yield value.start, value.end
+
+
+def _is_for_another_rule(text: str, found: re.Match[str]) -> bool:
+    before = text[max(0, found.start() - 68) : found.start()]
+    return (found["sep"] == ":" and _IN_ADDRESS.search(before) is not None) or _DEFAULT_LEFT.search(before) is not None
+
+
+def _may_separate(text: str, found: re.Match[str]) -> bool:
+    """Say whether the separator may stand between this name and what follows it, before that is read."""
+    separator, word = found["sep"], found["word"].casefold()
+    if word.endswith("signature"):
+        return separator == "="
+    if separator in _QUOTED_ONLY:
+        return _QUOTE.match(text, found.end()) is not None
+    if separator == ",":
+        return bool(found["close"]) and not found["suffix"]
+    verb = word == "pass" and separator == ":" and text[found.start("sep") - 1] in " \t"
+    return not verb  # "pass :meth:`x`" in reStructuredText
+
+
+def _fits(value: Value, found: re.Match[str], trust: Trust) -> bool:
+    """Say whether a value of this kind can follow the separator."""
+    separator = found["sep"]
+    if separator == ",":
+        return value.quoted and _mixed(value.text) and not lookalikes.is_known_shape(value.text)
+    if separator in _QUOTED_ONLY:
+        return trust is Trust.STRONG or _mixed(value.text)
+    if separator == "=" and found["gap"] and not value.quoted and lookalikes.is_plain(value.text):
+        return _SURE.search(found["word"]) is not None
+    return True
+
+
+def _flagged(view: View, found: re.Match[str]) -> Iterator[Span]:
+    trust = judge(found["left"], found["word"], found["suffix"])
+    value = read_value(view, found.end()) if trust is not Trust.NONE else None
+    if value is None:
+        return
+    if not value.quoted and lookalikes.is_plain(value.text) and lookalikes.is_prose(value.text):
+        return
+    if worth_hiding(view, value, Trust.STRONG, " ", tight=True):
+        yield value.start, value.end
+
+
+def _paired(view: View, found: re.Match[str]) -> Iterator[Span]:
+    if not _PAIR_LEFT.search(view.text[max(0, found.start() - 96) : found.start()]):
+        return
+    trust = judge(left_of(view.text, found.start()), found["word"], found["suffix"])
+    value = read_value(view, found.end()) if trust is not Trust.NONE else None
+    if value is not None and worth_hiding(view, value, Trust.STRONG, ":", tight=False):
+        yield value.start, value.end
+
+
+def _enclosed(view: View, found: re.Match[str]) -> Iterator[Span]:
+    before = view.text[max(0, found.start() - 66) : found.start()]
+    for left, whole in ((_ELEMENT_LEFT, _WHOLE_ELEMENT), (_DEFAULT_LEFT, _WHOLE_DEFAULT)):
+        value = whole.match(view.text, found.end()) if left.search(before) else None
+        if value is None or judge(left_of(view.text, found.start()), found["word"], found["suffix"]) is Trust.NONE:
+            continue
+        inner = value.group()
+        if not (lookalikes.is_placeholder(inner) or already_redacted(inner) or lookalikes.is_label(inner) or lookalikes.is_type(inner)):
+            yield value.span()
+
+
+def worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tight: bool) -> bool:
+    """Decide whether a value given to a credential's name is a value, and not a placeholder, a type, an expression or a sentence."""
+    if already_redacted(value.text):
+        return False
+    if len(value.text) > lookalikes.LONG:
+        return True
+    content = value.text.strip()
+    if lookalikes.is_placeholder(content) or lookalikes.is_reference(content) or lookalikes.is_type(content):
+        return False
+    if lookalikes.names_a_class(content) or lookalikes.is_pattern(content) or lookalikes.is_file_of_a_secret(content) or _bare_url(content):
+        return False
+    if value.quoted:
+        return _quoted_is_worth_hiding(content, trust)
+    if lookalikes.is_code(content):
+        return False
+    if lookalikes.is_plain(content):
+        return _plain_is_worth_hiding(view, value, trust, separator, tight=tight)
+    if trust is Trust.STRONG:
+        return separator == " " or content[0] not in "<>" or len(content) > 2
+    if content.replace(".", "").isdigit() or lookalikes.is_known_shape(content):
+        return False
+    return tight or not lookalikes.is_name_shape(content) or (len(content) >= 8 and _mixed(content))
+
+
+def _quoted_is_worth_hiding(content: str, trust: Trust) -> bool:
+    if lookalikes.is_label(content):
+        return False
+    if trust is Trust.STRONG:
+        return True
+    if lookalikes.is_plain(content) and lookalikes.is_prose(content):
+        return False
+    return not lookalikes.is_known_shape(content)
+
+
+def _plain_is_worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tight: bool) -> bool:
+    word = value.text
+    if lookalikes.names_a_credential(word) or lookalikes.is_prose(word):
+        return False
+    if tight:
+        return True
+    if trust is Trust.STRONG and separator != "=":
+        return _ENDS_HERE.match(view.text, value.end) is not None
+    if trust is Trust.STRONG:
+        return _ENDS_LINE.match(view.text, value.end) is not None
+    return separator == ":" and word.islower() and len(word) >= 3 and _ENDS_LINE.match(view.text, value.end) is not None
+
+
+def _mixed(content: str) -> bool:
+    return len(content) >= 6 and any(letter.isdigit() for letter in content) and any(letter.isalpha() for letter in content)
+
+
+def _bare_url(content: str) -> bool:
+    return content.startswith(("http://", "https://")) and "@" not in content
+
+
+RULES = (
+    Rule("assignment", WORDS, matching(_ASSIGNMENT, _assigned), before=16, after=160),
+    Rule("assignment", WORDS, matching(_DEFAULT, _enclosed), before=16, after=80),
+    Rule("assignment", WORDS, matching(_ELEMENT, _enclosed), before=16, after=200),
+    Rule("assignment", WORDS, matching(_PAIR, _paired), before=16, after=160, clip=Clip.NOTHING),
+    Rule("cli-flag", WORDS, matching(_FLAG, _flagged), before=64, after=96),
+)

@@ -1,0 +1,104 @@
+"""Credentials in HTTP headers: Authorization with any scheme, a bare Bearer or Basic, cookies."""
+
+from __future__ import annotations
+
+import binascii
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+
+from afl_redactors import lookalikes
+from afl_redactors.markers import already_redacted
+from afl_redactors.rules import Rule, Span, matching
+from afl_redactors.values import read_value
+from afl_redactors.windows import View
+
+_AUTHORIZATION = re.compile(
+    r"""authorization\\{0,7}["'`]{0,2}\]?[ \t]{0,4}\*{0,2}(?:[:=：]|=>|,(?=[ ]?\\{0,7}["'`]))[ \t]{0,4}\*{0,2}(?:\\{0,7}[bBfF]?["'`])?[ \t]{0,2}
+    (?:(?P<scheme>bearer|basic|token|apikey|api-key|digest|negotiate|ntlm|key|jwt|aws4-hmac-sha256|hawk|dpop|splunk|genie\w{0,3}|ssws)[ \t]{1,4})?(?=\S)""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_BEARER = re.compile(r"(?<![\w-])bearer[ \t]{1,4}(?=[A-Za-z0-9_+/=.~-]{8})", re.IGNORECASE)
+_BASIC = re.compile(r"(?<![\w-])basic[ \t]{1,4}(?P<value>[A-Za-z0-9+/_-]{8,512}={0,2})(?![\w+/=-])", re.IGNORECASE)
+_MANY_PARTS = frozenset({"digest", "aws4-hmac-sha256", "hawk"})
+_TO_QUOTE = re.compile(r"[^\n\r\"'`\\]{1,4096}")
+_PARTS = re.compile(r"[^\n\r'`\\]{1,4096}")
+_COOKIE = re.compile(
+    r"""(?<![A-Za-z])(?P<set>set-)?cookie2?(?:\\{0,7}["'`]{0,2}\]?[ \t]{0,4}(?:[:=]|,(?=[ ]?\\{0,7}["']))[ \t]{0,4}|[ ](?=["']))\\{0,7}["'`]?[ \t]{0,2}
+    (?:[\w.$!%*~-]{1,128}=)(?=[^\s;=])""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_COOKIE_VALUE = re.compile(r"[^;\s\"'`\\]{1,4096}")
+_COOKIE_REST = re.compile(r"[^\n\r\"'`\\]{1,8192}")
+_SESSION = re.compile(
+    r"(?:jsessionid|phpsessid|asp\.net_sessionid|connect\.sid|sessionid)\\{0,7}[\"']?[ ]?[=:][ ]?\\{0,7}[\"']?(?=[\w%.+/-]{12})",
+    re.IGNORECASE,
+)
+
+
+def _header(view: View, found: re.Match[str]) -> Iterator[Span]:
+    scheme = (found["scheme"] or "").casefold()
+    if scheme in _MANY_PARTS:
+        parts = _PARTS.match(view.text, found.end())
+        if parts and not already_redacted(parts.group()):
+            yield parts.span()
+        return
+    if scheme and view.text[found.end()] in "\"'`":
+        return  # the quote that closes a string such as "Basic " in code
+    value = read_value(view, found.end())
+    if value is None or already_redacted(value.text) or lookalikes.is_placeholder(value.text) or lookalikes.is_type(value.text):
+        return
+    if lookalikes.is_code(value.text) or lookalikes.is_reference(value.text):
+        return
+    if lookalikes.is_plain(value.text):
+        follows = view.text[value.end : value.end + 2]
+        if (
+            not scheme
+            or lookalikes.is_prose(value.text)
+            or lookalikes.names_a_credential(value.text)
+            or (follows[:1] == " " and follows[1:].isalpha())
+        ):
+            return
+    yield value.start, value.end
+
+
+def _bearer(view: View, found: re.Match[str]) -> Iterator[Span]:
+    value = read_value(view, found.end())
+    if value is None or lookalikes.is_placeholder(value.text) or lookalikes.is_code(value.text):
+        return
+    random = any(letter.isdigit() for letter in value.text) and not lookalikes.is_known_shape(value.text)
+    if random or (len(value.text) >= 24 and not lookalikes.is_plain(value.text)):
+        yield value.start, value.end
+
+
+def _basic(_view: View, found: re.Match[str]) -> Iterator[Span]:
+    encoded = found["value"].replace("-", "+").replace("_", "/")
+    try:
+        decoded = b64decode(encoded + "=" * (-len(encoded) % 4), validate=True).decode()
+    except (binascii.Error, UnicodeDecodeError):
+        return  # an ordinary word behind "basic", not an encoded pair
+    if ":" in decoded and decoded.isprintable():
+        yield found.span("value")
+
+
+def _cookie(view: View, found: re.Match[str]) -> Iterator[Span]:
+    shape = _COOKIE_VALUE if found["set"] else _COOKIE_REST
+    value = shape.match(view.text, found.end())
+    if value is None or already_redacted(value.group()) or lookalikes.is_placeholder(value.group()) or lookalikes.is_code(value.group()):
+        return
+    yield value.start(), value.start() + len(value.group().rstrip(" \t)},;"))
+
+
+def _session(view: View, found: re.Match[str]) -> Iterator[Span]:
+    value = read_value(view, found.end())
+    if value is not None and any(letter.isdigit() for letter in value.text) and not lookalikes.is_placeholder(value.text):
+        yield value.start, value.end
+
+
+RULES = (
+    Rule("authorization", ("authorization",), matching(_AUTHORIZATION, _header), before=0, after=96),
+    Rule("bearer", ("bearer",), matching(_BEARER, _bearer), before=1, after=32),
+    Rule("basic-auth", ("basic",), matching(_BASIC, _basic), before=1, after=640),
+    Rule("cookie", ("cookie",), matching(_COOKIE, _cookie), before=5, after=256),
+    Rule("cookie", ("sessid", "sessionid", "connect.sid"), matching(_SESSION, _session), before=16, after=64),
+)

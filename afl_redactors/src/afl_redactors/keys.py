@@ -1,0 +1,300 @@
+"""Whether the name in front of `=` or `:` is the name of a credential, and how sure that is. Reads names only, never values."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+CREDENTIAL_NAME = (
+    r"(?:pass(?:word|wd|code|phrase|wort)|(?<![A-Za-z])pass(?![a-z])|(?-i:(?<=[a-z])Pass(?![a-z]))|pwd|secret|token|credential|kennwort|contraseña|mot\ de\ passe|senha|пароль|パスワード|비밀번호|"
+    r"(?:api|access|account|private|signing|encryption|master|auth|service|storage|deploy|session|shared|app|subscription|admin|licen[cs]e)[_\-.\ ]?key|"
+    r"(?<![A-Za-z0-9])_auth(?=[\"']?[ ]?=)|x-(?:amz|goog)-signature)"
+)
+"""A regular expression (verbose, case-insensitive) for the telling part of a name."""
+
+WORDS = (
+    "pass",
+    "pwd",
+    "secret",
+    "token",
+    "credential",
+    "key",
+    "kennwort",
+    "contraseña",
+    "senha",
+    "пароль",
+    "パスワード",
+    "비밀번호",
+    "_auth",
+    "-signature",
+)
+
+_LEFT = re.compile(r"[\w$.-]{0,64}$")
+_SEGMENT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
+_NOT_AFTER = frozenset(
+    [
+        "count",
+        "counts",
+        "length",
+        "len",
+        "size",
+        "limit",
+        "limits",
+        "max",
+        "min",
+        "type",
+        "types",
+        "name",
+        "names",
+        "id",
+        "ids",
+        "field",
+        "fields",
+        "label",
+        "hint",
+        "policy",
+        "url",
+        "urls",
+        "uri",
+        "endpoint",
+        "path",
+        "paths",
+        "file",
+        "files",
+        "filename",
+        "dir",
+        "directory",
+        "expiry",
+        "expires",
+        "expire",
+        "expiration",
+        "expired",
+        "ttl",
+        "in",
+        "at",
+        "lifetime",
+        "age",
+        "usage",
+        "used",
+        "budget",
+        "cost",
+        "price",
+        "rate",
+        "index",
+        "idx",
+        "position",
+        "pos",
+        "offset",
+        "start",
+        "end",
+        "stream",
+        "manager",
+        "service",
+        "provider",
+        "store",
+        "storage",
+        "validator",
+        "validation",
+        "validate",
+        "strength",
+        "reset",
+        "regex",
+        "pattern",
+        "format",
+        "required",
+        "enabled",
+        "disabled",
+        "visible",
+        "ref",
+        "refs",
+        "version",
+        "arn",
+        "header",
+        "prefix",
+        "suffix",
+        "generator",
+        "error",
+        "errors",
+        "status",
+        "mode",
+        "algorithm",
+        "alg",
+        "bucket",
+        "scope",
+        "scopes",
+        "audience",
+        "issuer",
+        "class",
+        "func",
+        "function",
+        "handler",
+        "callback",
+        "param",
+        "params",
+        "parameter",
+        "changed",
+        "updated",
+        "created",
+        "date",
+        "time",
+        "timestamp",
+        "entropy",
+        "kind",
+        "state",
+        "row",
+        "col",
+        "column",
+        "input",
+        "form",
+        "page",
+        "link",
+        "button",
+        "box",
+        "title",
+        "message",
+        "placeholder",
+        "help",
+        "description",
+        "info",
+        "rotation",
+        "rotated",
+        "exists",
+        "valid",
+        "invalid",
+        "source",
+        "per",
+        "window",
+        "ratio",
+        "threshold",
+        "list",
+        "estimate",
+        "estimated",
+        "based",
+        "stdin",
+        "env",
+        "map",
+        "level",
+        "number",
+        "variants",
+        "terminator",
+        "markup",
+        "nesting",
+        "mgr",
+        "manager",
+        "annotation",
+        "family",
+        "parser",
+        "tree",
+        "reader",
+        "counter",
+        "set",
+        "ring",
+        "bar",
+        "cache",
+        "buffer",
+    ]
+)
+_NOT_BEFORE_TOKEN = frozenset(
+    [
+        "max",
+        "min",
+        "num",
+        "total",
+        "n",
+        "next",
+        "page",
+        "continuation",
+        "pagination",
+        "sync",
+        "stop",
+        "eos",
+        "bos",
+        "pad",
+        "unk",
+        "mask",
+        "cls",
+        "sep",
+        "special",
+        "input",
+        "output",
+        "prompt",
+        "completion",
+        "cached",
+        "thinking",
+        "reasoning",
+        "design",
+        "per",
+        "cancellation",
+        "cancel",
+        "count",
+        "used",
+        "is",
+        "has",
+        "show",
+        "hide",
+        "forgot",
+        "reset",
+        "use",
+        "no",
+        "public",
+        "css",
+        "theme",
+        "syntax",
+        "first",
+        "last",
+        "prev",
+        "previous",
+        "start",
+        "end",
+    ]
+)
+_NOT_BEFORE = frozenset(["is", "has", "show", "hide", "forgot", "no", "need", "needs", "requires", "allow", "confirm"])
+_SURE = re.compile(r"(?:pass|pwd|kennwort|contras|mot|senha|парол|パ|비)", re.IGNORECASE)
+
+
+_TELLING = re.compile(r"pass|pwd|secret|token|(?<![A-Za-z])key(?![A-Za-z])", re.IGNORECASE)
+_STAGES = frozenset(
+    ["value", "text", "default", "prod", "production", "dev", "development", "test", "staging", "local", "0", "1", "2", "3"]
+)
+
+
+class Trust(Enum):
+    """How far a name is believed."""
+
+    NONE = 0
+    WEAK = 1
+    STRONG = 2
+
+
+def left_of(text: str, start: int) -> str:
+    """Return the part of an identifier that stands directly before `start`, at most 64 characters."""
+    found = _LEFT.search(text[max(0, start - 64) : start])
+    return found.group() if found else ""
+
+
+def judge(left: str, word: str, suffix: str) -> Trust:
+    """Weigh a name given as what stands before the telling word, the word, and what follows it."""
+    plural = False
+    if suffix[:1].isalpha():
+        glued = not (word[-1].islower() and suffix[0].isupper())
+        plural = glued and suffix[0] in "sS" and not suffix[1:2].isalpha()
+        if glued and not plural and not suffix.casefold().startswith("base64"):
+            return Trust.NONE
+        if plural:
+            suffix = suffix[1:]
+    if "." in suffix.rstrip(".") and not _TELLING.search(suffix) and suffix.strip(".").rsplit(".", 1)[1].casefold() not in _STAGES:
+        return Trust.NONE
+    after = [segment.casefold() for segment in _SEGMENT.findall(suffix)]
+    before = [segment.casefold() for segment in _SEGMENT.findall(left)]
+    if any(segment in _NOT_AFTER for segment in after):
+        return Trust.NONE
+    nearest = before[-1] if before else ""
+    folded = word.casefold()
+    if nearest in _NOT_BEFORE or (folded == "token" and nearest in _NOT_BEFORE_TOKEN):
+        return Trust.NONE
+    if (folded == "pwd" and word.isupper() and not before) or left.endswith("OLD"):
+        return Trust.WEAK
+    if _SURE.match(folded):
+        return Trust.STRONG
+    bare = folded in {"token", "secret", "credential"} and not before and not after
+    return Trust.WEAK if bare or plural else Trust.STRONG

@@ -1,0 +1,26 @@
+"""The marker that stands for a removed value, and how rules are kept from reading it. Knows nothing about rules."""
+
+from __future__ import annotations
+
+import re
+
+MARKER = re.compile(r"\[REDACTED:[a-z0-9-]{1,64}\]")
+MASK = "\ue000"
+"""A private-use character: neither a letter, a digit, a space nor a quote, so a masked marker is no word to any rule."""
+
+
+def marker(rule: str) -> str:
+    """Return what is written in place of a value found by `rule`."""
+    return f"[REDACTED:{rule}]"
+
+
+def masked(text: str) -> str:
+    """Return `text`, the same length, with every marker blanked out by `MASK`."""
+    if "[REDACTED:" not in text:
+        return text
+    return MARKER.sub(lambda found: MASK * len(found.group()), text)
+
+
+def already_redacted(value: str) -> bool:
+    """Say whether a masked value holds nothing but markers and punctuation around them."""
+    return MASK in value and not any(letter.isalnum() for letter in value)

@@ -1,0 +1,152 @@
+"""The redactor: runs every rule over its windows until nothing is left to find, and tells where each value stood. Keeps no text."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+
+from afl_core.spec.redactor import Finding, Redaction
+from afl_redactors.families import assignments, chinese, context, english, headers, pem, providers, urls
+from afl_redactors.markers import MARKER, MASK, marker, masked
+from afl_redactors.rules import Rule, Span
+from afl_redactors.windows import View
+
+RULES: tuple[Rule, ...] = (
+    *pem.RULES,
+    *providers.RULES,
+    *urls.RULES,
+    *headers.RULES,
+    *assignments.RULES,
+    *chinese.RULES,
+    *english.RULES,
+    *context.RULES,
+)
+"""In order of precedence: of two rules that find the same value the earlier one names it."""
+
+MAX_ROUNDS = 8
+"""Rounds after which a text that still changes is replaced as a whole; ordinary text needs one or two."""
+
+UNSTABLE = "unstable"
+"""The rule that names a text replaced as a whole because it never settled."""
+
+
+class CredentialRedactor:
+    """Finds secrets and credentials by their form, their name, or the sentence they stand in.
+
+    The result is a fixed point of the rules, so redacting it again changes nothing.
+    """
+
+    name: str = "credentials"
+    version: str = "1"
+
+    def redact(self, text: str) -> Redaction:
+        """Replace every credential in `text`; the findings' offsets are in the text as given."""
+        redaction, _ = redact_counting(text)
+        return redaction
+
+
+def redact_counting(text: str) -> tuple[Redaction, int]:
+    """Redact, and say how many steps it took: characters handed to rules or read as values, and word hits."""
+    findings: list[Finding] = []
+    steps = 0
+    for _ in range(MAX_ROUNDS):
+        draft = _Draft(text, findings)
+        view = View(masked(draft.text))
+        spans = [(span, rule.name) for rule in RULES if not rule.gives_way for span in _spans(rule, view)]
+        taken = _Taken(span for span, _ in spans)
+        spans += [(span, rule.name) for rule in RULES if rule.gives_way for span in _spans(rule, view) if not taken.touches(span)]
+        steps += view.steps
+        merged = _merged(draft.original(span, name) for span, name in _whole_markers(draft.text, spans, view.text))
+        if not merged:
+            return Redaction(draft.text, tuple(findings)), steps
+        findings = _merged([*merged, *findings])
+    whole = Finding(UNSTABLE, 0, len(text))
+    return Redaction(marker(UNSTABLE), (whole,)), steps
+
+
+def _spans(rule: Rule, view: View) -> Iterable[Span]:
+    for start, end in view.windows(rule.words, rule.before, rule.after, rule.clip):
+        yield from rule.find(view, start, end)
+
+
+def _whole_markers(text: str, spans: list[tuple[Span, str]], hidden: str) -> Iterable[tuple[Span, str]]:
+    """Widen spans that cut a marker, and drop those that hold nothing but markers."""
+    if not spans or MASK not in hidden:
+        yield from ((span, name) for span, name in spans if span[0] < span[1])
+        return
+    markers = [found.span() for found in MARKER.finditer(text)]
+    starts = [start for start, _ in markers]
+    for (start, end), name in spans:
+        if start >= end or not hidden[start:end].strip(MASK):
+            continue
+        before = bisect_right(starts, start) - 1
+        within = bisect_right(starts, end - 1) - 1
+        first = starts[before] if before >= 0 and start < markers[before][1] else start
+        last = max(end, markers[within][1]) if within >= 0 and end <= markers[within][1] else end
+        yield (first, last), name
+
+
+def _merged(findings: Iterable[Finding]) -> list[Finding]:
+    """Join findings that overlap; the widest names the whole, then the one given first."""
+    joined: list[Finding] = []
+    widest = 0
+    for _, found in sorted(enumerate(findings), key=lambda pair: (pair[1].start, -pair[1].end, pair[0])):
+        if joined and found.start < joined[-1].end:
+            last = joined[-1]
+            rule = found.rule if found.end - found.start > widest else last.rule
+            widest = max(widest, found.end - found.start)
+            joined[-1] = Finding(rule, last.start, max(last.end, found.end))
+        else:
+            joined.append(found)
+            widest = found.end - found.start
+    return joined
+
+
+class _Taken:
+    """The parts of a text that some rule already claims."""
+
+    def __init__(self, spans: Iterable[Span]) -> None:
+        """Join the spans into disjoint ones, in order."""
+        joined = _merged(Finding("", start, end) for start, end in spans)
+        self._starts = [found.start for found in joined]
+        self._ends = [found.end for found in joined]
+
+    def touches(self, span: Span) -> bool:
+        """Say whether a claimed part overlaps `span`."""
+        last = bisect_right(self._starts, span[1] - 1) - 1
+        return last >= 0 and self._ends[last] > span[0]
+
+
+class _Draft:
+    """A text with findings replaced, and the way back from its offsets to those of the text as given."""
+
+    def __init__(self, text: str, findings: list[Finding]) -> None:
+        """Build the replaced text once; `findings` are in order and do not overlap."""
+        pieces: list[str] = []
+        self._starts: list[int] = []
+        self._origins: list[tuple[int, int, bool]] = []
+        length = at = 0
+        for found in [*findings, None]:
+            end = found.start if found else len(text)
+            length = self._add(pieces, text[at:end], length, (at, end, False))
+            if found:
+                length = self._add(pieces, marker(found.rule), length, (found.start, found.end, True))
+                at = found.end
+        self.text = "".join(pieces)
+
+    def _add(self, pieces: list[str], piece: str, length: int, origin: tuple[int, int, bool]) -> int:
+        if piece:
+            pieces.append(piece)
+            self._starts.append(length)
+            self._origins.append(origin)
+        return length + len(piece)
+
+    def original(self, span: Span, rule: str) -> Finding:
+        """Return the finding for a span of this draft, in offsets of the text as given."""
+        first = bisect_right(self._starts, span[0]) - 1
+        last = bisect_right(self._starts, span[1] - 1) - 1
+        first_start, _, first_replaced = self._origins[first]
+        last_start, last_end, last_replaced = self._origins[last]
+        start = first_start if first_replaced else first_start + span[0] - self._starts[first]
+        end = last_end if last_replaced else last_start + span[1] - self._starts[last]
+        return Finding(rule, start, end)

@@ -1,0 +1,147 @@
+"""Where a value ends: quoted, unquoted, block and list values are read whole. Decides nothing about what the value is worth."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+import attrs
+
+from afl_redactors.windows import View
+
+_OPENER = re.compile(r"[bBrRfFuU]{0,2}(?P<escape>\\{0,7})(?P<quote>\"\"\"|'''|[\"'`“‘「『«])")
+_CLOSING = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
+_QUOTE_OR_LINE_END = {quote: re.compile(f"[{re.escape(quote)}\n]") for quote in ('"', "'", "`", "”", "’", "」", "』", "»")}
+_STOP = re.compile(
+    r"""[\s，。；、！？（）【】「」『』“”‘’]
+    | \\{0,8}["'`](?=[\s,;:)\]}>\\"'`]|$)
+    | \\[rnt](?=[\\"'`\s]|$|[A-Za-z_][\w.-]{0,40}[ ]?[=:])
+    | ,(?=[\s"'`]|$|[A-Za-z_][\w.-]{0,40}[ ]?[=:])
+    | ;(?=\s|$|[A-Za-z_][\w.\ -]{0,40}=)
+    | &(?=[A-Za-z_][\w.\[\]-]{0,40}=|amp;)
+    | [)\]}>](?=[\s,;:)\]}>"'`.\\，。；、！？）]|$)
+    | <(?=[/!A-Za-z])""",
+    re.VERBOSE,
+)
+_OPENING_OF = {")": "(", "]": "[", "}": "{", ">": "<"}
+_BALANCE_WITHIN = 512
+_TRAILING = ".,;:?"
+_BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t]{0,8}\r?\n(?P<indent>[ \t]{1,64})(?=\S)")
+_SPLICE = re.compile(r"""'"'"'|'\\''|''(?=\w)|""(?=\w)""")
+_ITEM = re.compile(r"[\s,]{0,64}(?=[\"'`])")
+
+
+@attrs.frozen
+class Value:
+    """A value as read: `start` and `end` are offsets of the part to replace, `text` that part, `quoted` whether quotes surround it."""
+
+    start: int
+    end: int
+    text: str
+    quoted: bool
+
+
+def read_value(view: View, start: int, limit: int | None = None) -> Value | None:
+    """Read the value that begins at `start`, quoted or not; None when there is nothing. An unquoted one ends at `limit` at the latest."""
+    opener = _OPENER.match(view.text, start)
+    value = _quoted(view, opener) if opener else _unquoted(view, start, limit)
+    if value is None or value.start >= value.end:
+        return None
+    view.count(value.end - value.start)
+    return value
+
+
+def read_inside(view: View, start: int, quote: str) -> Value | None:
+    """Read the value from `start` to the closing `quote`, whose opening one stands earlier."""
+    end, _ = _closing(view.text, start, quote, 0)
+    view.count(end - start)
+    return Value(start, end, view.text[start:end], quoted=True) if end > start else None
+
+
+def read_list(view: View, start: int) -> Iterator[Value]:
+    """Read the quoted items of a list whose opening bracket is at `start`."""
+    at = start + 1
+    while item := _ITEM.match(view.text, at):
+        value = read_value(view, item.end())
+        if value is None or not value.quoted:
+            return
+        yield value
+        at = value.end + 1
+
+
+def read_block(view: View, start: int) -> Value | None:
+    """Read an indented block announced by `|` or `>` at `start`; None when there is no block."""
+    block = _BLOCK.match(view.text, start)
+    if block is None:
+        return None
+    text, indent = view.text, block.group("indent")
+    first = end = block.end()
+    while True:
+        line_end = text.find("\n", end)
+        end = len(text) if line_end < 0 else line_end
+        if line_end < 0 or not text.startswith(indent, line_end + 1):
+            break
+        end = line_end + 1
+    view.count(end - first)
+    return Value(first, end, text[first:end], quoted=True)
+
+
+def _quoted(view: View, opener: re.Match[str]) -> Value | None:
+    text, quote, start = view.text, opener.group("quote"), opener.end()
+    if len(quote) == 3:
+        end = view.next_hit(quote, start)
+        end = end if end >= 0 else len(text)
+        return Value(start, end, text[start:end], quoted=True)
+    closing = _CLOSING.get(quote, quote)
+    end, after = _closing(text, start, closing, len(opener.group("escape")))
+    if after < len(text) and closing in "\"'`" and (text[after].isalnum() or text[after] in "\"'`"):
+        tail = _unquoted(view, after)
+        if tail is not None and not (start == end and text[after] == closing):
+            whole = opener.start()
+            return Value(whole, tail.end, text[whole : tail.end], quoted=False)
+    return Value(start, end, text[start:end], quoted=True)
+
+
+def _closing(text: str, start: int, closing: str, escape: int) -> tuple[int, int]:
+    """Return where the value ends and where the text behind its closing quote begins; an open quote ends with its line."""
+    search = _QUOTE_OR_LINE_END[closing].search
+    at = start
+    while found := search(text, at):
+        where = found.start()
+        if text[where] == "\n":
+            return _without_trailing_space(text, start, where)
+        slashes = where
+        while slashes > start and text[slashes - 1] == "\\":
+            slashes -= 1
+        spliced = _SPLICE.match(text, where) if escape == 0 else None
+        if spliced:
+            at = spliced.end()
+            continue
+        if (where - slashes) % (2 * (escape + 1)) == escape:
+            return where - escape, where + 1
+        at = where + 1
+    return _without_trailing_space(text, start, len(text))
+
+
+def _without_trailing_space(text: str, start: int, end: int) -> tuple[int, int]:
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    return end, len(text)
+
+
+def _unquoted(view: View, start: int, limit: int | None = None) -> Value | None:
+    text, at = view.text, start
+    limit = len(text) if limit is None else limit
+    while True:
+        stop = _STOP.search(text, at, limit)
+        if stop is None:
+            end = limit
+            break
+        end = stop.start()
+        opening = _OPENING_OF.get(text[end])
+        if opening is None or end - start > _BALANCE_WITHIN or text.count(opening, start, end) <= text.count(text[end], start, end):
+            break
+        at = end + 1
+    while end > start and text[end - 1] in _TRAILING:
+        end -= 1
+    return Value(start, end, text[start:end], quoted=False) if end > start else None

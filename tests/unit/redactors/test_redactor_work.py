@@ -1,0 +1,131 @@
+"""The work grows with the text and not faster: counted in steps, and held by the form of every pattern."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afl_redactors import keys, lookalikes, markers, values, windows
+from afl_redactors.families import assignments, chinese, context, english, headers, pem, providers, urls
+from afl_redactors.redactor import MAX_ROUNDS, RULES, redact_counting
+from afl_redactors.windows import Clip, View
+
+SIZE = 6000
+PER_CHARACTER = 60
+"""Steps a character and round that any text may cost: every rule may see every character once, and values are read a few times."""
+
+UNITS = [
+    "token ", "token=", "password: ", 'password="', 'password=\\"', "a", "://a:", "://a:b@", "eyJ", "eyJaaaaaaaa.", "-----BEGIN PRIVATE KEY-----\n",
+    "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\n", "密码是", "密码是a", "密码是a1", "password is ", "password='''", "password=(", "password=)", "token a1b2c3! ",
+    "--token ", "sk-a", "Authorization: ", "authorization: bearer ", "cookie: a=", "<password>", "${password:-", "name: password value: ", "mysql -p", "curl -u a:",
+    "[REDACTED:a]", "[REDACTED:", "password=[REDACTED:x] ", 'passwords=["a1",', "password = a.b.c", "secret: |\n a\n", "password=''", "token=>", "pass :", '"token", "', "token==", "password.", "PuTTY-User-Key-File-2: a\n",
+]  # fmt: skip
+PATTERN_MODULES = (keys, lookalikes, markers, values, windows, assignments, chinese, context, english, headers, pem, providers, urls)
+UNBOUNDED_BY_DESIGN = {
+    "_SEGMENT",
+    "_TAIL",
+    "_TOKEN",
+    "_PLACEHOLDER",
+    "_URL",
+    "_NUMBERISH",
+    "_FILE",
+    "_ROOTED_PATH",
+    "_RELATIVE_PATH",
+    "_SCHEME",
+}
+
+
+def steps(text: str) -> int:
+    """Return how many steps a redaction of `text` takes."""
+    return redact_counting(text)[1]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_a_repeated_unit_costs_a_bounded_number_of_steps_a_character(unit: str) -> None:
+    text = (unit * (SIZE // len(unit) + 1))[:SIZE]
+    assert steps(text) <= PER_CHARACTER * MAX_ROUNDS * len(text)
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_doubling_a_text_at_most_doubles_the_steps(unit: str) -> None:
+    single = unit * (SIZE // len(unit))
+    assert steps(single + single) <= 2.2 * steps(single) + 1000
+
+
+@given(st.lists(st.sampled_from(UNITS), min_size=1, max_size=4), st.sampled_from(["", " ", "=", '"', "\n", "@"]))
+def test_repeated_mixtures_cost_a_bounded_number_of_steps(units: list[str], tail: str) -> None:
+    unit = "".join(units) + tail
+    text = (unit * (SIZE // len(unit) + 1))[:SIZE]
+    assert steps(text) <= PER_CHARACTER * MAX_ROUNDS * len(text)
+
+
+def test_a_text_without_any_word_is_never_handed_to_a_rule() -> None:
+    assert steps("the quick brown fox jumps over the lazy dog\n" * 200) == 0
+
+
+def test_a_line_of_a_million_characters_is_read_in_windows() -> None:
+    text = "x" * 1_000_000 + ' "password": "hunter2" ' + "y" * 1_000_000
+    result, taken = redact_counting(text)
+    assert result.text.count("[REDACTED:assignment]") == 1
+    assert "hunter2" not in result.text
+    assert taken < 20_000
+
+
+@given(st.text(alphabet="tok en.\n。!", max_size=200), st.integers(0, 40), st.integers(1, 40), st.sampled_from(list(Clip)))
+def test_windows_are_disjoint_in_order_and_hold_every_word(text: str, before: int, after: int, clip: Clip) -> None:
+    view = View(text)
+    found = list(view.windows(("tok", "en"), before, after, clip))
+    assert all(start < end for start, end in found)
+    assert all(left[1] <= right[0] for left, right in pairwise(found))
+    for hit in (*view.hits("tok"), *view.hits("en")):
+        assert any(start <= hit < end for start, end in found)
+    if clip is Clip.LINE:
+        assert not any("\n" in text[start:end] for start, end in found)
+
+
+def test_folding_never_moves_a_character() -> None:
+    text = "İİİ PASSWORD=hunter2"
+    view = View(text)
+    assert len(view.folded) == len(text)
+    assert view.hits("password") == (4,)
+
+
+def test_the_patterns_that_search_text_have_no_unbounded_repeat() -> None:
+    unbounded = [
+        f"{module.__name__}.{name}"
+        for module in PATTERN_MODULES
+        for name, pattern in vars(module).items()
+        if isinstance(pattern, re.Pattern) and name not in UNBOUNDED_BY_DESIGN and _has_unbounded(pattern)
+    ]
+    assert [name for name in unbounded if not name.startswith("afl_redactors.lookalikes.")] == []
+
+
+def test_every_provider_format_is_bounded() -> None:
+    assert [name for name, _, pattern in providers._FORMATS if _has_unbounded(re.compile(pattern))] == []
+
+
+def test_rule_names_can_stand_in_a_marker() -> None:
+    assert all(re.fullmatch(r"[a-z0-9-]{1,64}", rule.name) for rule in RULES)
+    assert all(word == word.lower() and word for rule in RULES for word in rule.words)
+
+
+def _has_unbounded(pattern: re.Pattern[str]) -> bool:
+    parser: Any = importlib.import_module("re._parser")
+    constants: Any = importlib.import_module("re._constants")
+
+    def walk(node: Any) -> bool:
+        if isinstance(node, parser.SubPattern):
+            return any(walk(item) for item in node)
+        if isinstance(node, (list, tuple)):
+            if len(node) == 2 and node[0] in (constants.MAX_REPEAT, constants.MIN_REPEAT) and node[1][1] == constants.MAXREPEAT:
+                return True
+            return any(walk(item) for item in node)
+        return False
+
+    return walk(parser.parse(pattern.pattern, pattern.flags))
