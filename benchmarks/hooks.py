@@ -45,7 +45,9 @@ while True:
     for one in lines:
         json.loads(one)
 """
-BUSY_CALL = "import sys\nsys.path[:0] = sys.argv[3:]\nm, _, f = sys.argv[2].partition(':')\nwhile True: getattr(__import__(m, fromlist=[f]), f)()"
+BUSY_CALL = (
+    "import sys\nsys.path[:0] = sys.argv[3:]\nm, _, f = sys.argv[2].partition(':')\nwhile True: getattr(__import__(m, fromlist=[f]), f)()"
+)
 
 
 def make_home(home: pathlib.Path) -> Paths:
@@ -102,6 +104,8 @@ def timed(arguments: list[str], data: bytes) -> tuple[float, float]:
 
 
 class Bench:
+    """One home, the processes that are measured in it, and what was found."""
+
     def __init__(self, paths: Paths, busy: str) -> None:
         self.paths = paths
         self.busy = busy
@@ -111,16 +115,20 @@ class Bench:
         self.found: dict[str, list[tuple[float, float]]] = {}
 
     def add(self, name: str, arguments: list[str], data: bytes) -> None:
+        """Measure one process once."""
         self.found.setdefault(name, []).append(timed(arguments, data))
 
     def hook(self, event: str) -> list[str]:
+        """The command of one hook, without the shell around it."""
         return [PYTHON, "-I", "-S", self.paths.hook, "claude", event]
 
     def front(self) -> int | None:
+        """The process id of the front, if one runs."""
         reply = ask(self.paths, "claude", "health", b"", 1.0)
         return json.loads(reply)["pid"] if reply else None
 
     def stop_front(self) -> None:
+        """Send the front home and wait until it is gone."""
         pid = self.front()
         if pid is None:
             return
@@ -129,15 +137,18 @@ class Bench:
             time.sleep(0.01)
 
     def warm_up(self) -> None:
+        """Have a front that has settled: it serves, and hooks have their spool key."""
         timed(self.hook("UserPromptSubmit"), payload("UserPromptSubmit"))
         while self.front() is None or not os.path.exists(self.paths.spool_key):
             time.sleep(0.05)
 
     def rss_mb(self) -> float:
+        """Resident memory of the front."""
         status = pathlib.Path(f"/proc/{self.front()}/status").read_text("utf-8")
         return int(status.split("VmRSS:")[1].split()[0]) / 1024
 
     def measure(self, rounds: int) -> float:
+        """Run every kind; give the front's resident memory after the warm prompts."""
         bare = [self.bare, "-I", "-c", "pass"]
         self.warm_up()
         for _ in range(rounds):

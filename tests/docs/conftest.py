@@ -22,6 +22,7 @@ FENCE = re.compile(r"\s*(```+|~~~+)\s*(\S*)\s*$")
 CELL = re.compile(r"(?<!\\)\|")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
 CODE = re.compile(r"`([^`]+)`")
+FENCED = re.compile(r"^```.*?^```$", re.MULTILINE | re.DOTALL)
 VARIES = "…"
 """Stands in documented sentences for what differs each time."""
 
@@ -156,7 +157,12 @@ def page():
 @pytest.fixture
 def pages():
     """Every Markdown file that is ours."""
-    own = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("changelog.d/*.md"), *(ROOT / name / "README.md" for name in DISTRIBUTIONS)]
+    own = [
+        *ROOT.glob("*.md"),
+        *ROOT.glob("docs/**/*.md"),
+        *ROOT.glob("changelog.d/*.md"),
+        *(ROOT / name / "README.md" for name in DISTRIBUTIONS),
+    ]
     return [page_of(str(path.relative_to(ROOT))) for path in sorted(own)]
 
 
@@ -168,8 +174,8 @@ def sources():
 
 @pytest.fixture
 def code():
-    """Gives what stands in backticks in a text, in order."""
-    return CODE.findall
+    """Gives what stands in backticks in a text, in order; fenced blocks are left out."""
+    return lambda text: CODE.findall(FENCED.sub("", text))
 
 
 @pytest.fixture
@@ -236,7 +242,9 @@ def commands_of(text):
 
 
 def _printed(lines):
-    made = "".join(r"(?:.*\n)*" if line.strip() == VARIES else ".*".join(re.escape(part) for part in line.split(VARIES)) + r"\n" for line in lines)
+    made = "".join(
+        r"(?:.*\n)*" if line.strip() == VARIES else ".*".join(re.escape(part) for part in line.split(VARIES)) + r"\n" for line in lines
+    )
     return made.removesuffix(r"\n").replace(r"(?:.*\n)*", r"(?:.*\n?)*") if made else ""
 
 
@@ -246,12 +254,14 @@ def sentences(node):
         return [node.value] if isinstance(node.value, str) else []
     if isinstance(node, ast.JoinedStr):
         text = "".join(str(part.value) if isinstance(part, ast.Constant) else VARIES for part in node.values)
-        return [re.sub(f"{VARIES}+", VARIES, text)]
+        return [" ".join(re.sub(f"{VARIES}+", VARIES, text).split())]
     if isinstance(node, ast.IfExp):
         return [*sentences(node.body), *sentences(node.orelse)]
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         left, right = sentences(node.left) or [VARIES], sentences(node.right) or [VARIES]
-        return [re.sub(f"{VARIES}+", VARIES, one + other) for one in left for other in right] if left != [VARIES] or right != [VARIES] else []
+        return (
+            [re.sub(f"{VARIES}+", VARIES, one + other) for one in left for other in right] if left != [VARIES] or right != [VARIES] else []
+        )
     return []
 
 

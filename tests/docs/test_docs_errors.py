@@ -21,7 +21,9 @@ def in_source(sources):
         node.value if CODE.fullmatch(node.value) else CODE.search(node.value)[0]
         for module in sources
         for node in ast.walk(module.tree)
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and (CODE.fullmatch(node.value) or node.value.startswith("afl: AFL-"))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and (CODE.fullmatch(node.value) or node.value.startswith("afl: AFL-"))
     }
 
 
@@ -43,7 +45,10 @@ def constants(sources):
         node.targets[0].id: node.value.value
         for module in sources
         for node in module.tree.body
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and CODE.fullmatch(str(node.value.value)) and isinstance(node.targets[0], ast.Name)
+        if isinstance(node, ast.Assign)
+        and isinstance(node.value, ast.Constant)
+        and CODE.fullmatch(str(node.value.value))
+        and isinstance(node.targets[0], ast.Name)
     }
 
 
@@ -56,7 +61,13 @@ def raised(sources, pattern):
                 continue
             keywords = {keyword.arg: keyword.value for keyword in node.keywords}
             given = keywords.get("code")
-            code = own[node.func.id] if given is None else given.value if isinstance(given, ast.Constant) else named.get(getattr(given, "id", ""))
+            code = (
+                own[node.func.id]
+                if given is None
+                else given.value
+                if isinstance(given, ast.Constant)
+                else named.get(getattr(given, "id", ""))
+            )
             for sentence in pattern(node.args[0]):
                 for hint in pattern(keywords["hint"]) or [""] if "hint" in keywords else [""]:
                     yield code, sentence, hint
@@ -67,12 +78,20 @@ def test_every_code_in_the_source_is_documented_and_no_other(sources, documented
 
 
 def test_every_sentence_of_an_error_stands_beside_its_code(sources, documented, pattern):
-    missing = [(code, sentence) for code, sentence, _ in raised(sources, pattern) if code and sentence.strip("… :") and sentence not in documented.get(code, {}).get("what it says", "")]
+    missing = [
+        (code, sentence)
+        for code, sentence, _ in raised(sources, pattern)
+        if code and sentence.strip("… :") and sentence not in documented.get(code, {}).get("what it says", "")
+    ]
     assert missing == []
 
 
 def test_every_next_step_of_an_error_stands_beside_its_code(sources, documented, pattern):
-    missing = [(code, hint) for code, _, hint in raised(sources, pattern) if code and hint.strip("… :") and hint not in documented.get(code, {}).get("what to do", "")]
+    missing = [
+        (code, hint)
+        for code, _, hint in raised(sources, pattern)
+        if code and hint.strip("… :") and hint not in documented.get(code, {}).get("what to do", "")
+    ]
     assert missing == []
 
 
@@ -80,7 +99,10 @@ def test_no_documented_sentence_is_one_that_nobody_says_any_more(sources, docume
     said = {}
     for code, sentence, _ in raised(sources, pattern):
         said.setdefault(code, set()).add(sentence)
-    quoted = {code: {part.strip() for part in cells["what it says"].split("<br>") if not part.strip().startswith("_")} for code, cells in documented.items()}
+    quoted = {
+        code: {part.strip() for part in cells["what it says"].split("<br>") if not part.strip().startswith("_")}
+        for code, cells in documented.items()
+    }
     assert {code: left for code, parts in quoted.items() if (left := parts - said.get(code, set()))} == {}
 
 

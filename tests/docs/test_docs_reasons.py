@@ -86,5 +86,7 @@ def counted_by_the_front(sources):
             found |= texts(node.args[1])
         for function in ast.walk(module.tree):
             if isinstance(function, ast.FunctionDef) and function.name == "understand":
-                found |= {node.value.value for node in ast.walk(function) if isinstance(node, ast.Return) and isinstance(node.value, ast.Constant)}
+                found |= {
+                    node.value.value for node in ast.walk(function) if isinstance(node, ast.Return) and isinstance(node.value, ast.Constant)
+                }
     return found

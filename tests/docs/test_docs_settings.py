@@ -63,7 +63,7 @@ def test_the_settings_file_in_the_reference_is_one_that_loads(settings_page, tmp
 
     blocks = [fence for fence in settings_page.fences if fence.language == "toml"]
     assert len(blocks) == 2
-    for fence, load in zip(blocks, (load_settings, load_policy), strict=True):
+    for fence, load in zip(blocks, (lambda file: load_settings(file, {}), load_policy), strict=True):
         path = tmp_path / "file.toml"
         path.write_text(fence.text, "utf-8")
-        load(path, {})
+        load(path)

@@ -49,7 +49,6 @@ STEPS = {
             if os.path.exists(CHILD) and open(CHILD).read():
                 die()
         run._Work.renew = renew
-        run._Work.__slots__
     """,
     "after the child ended": """
         from afl_core.review import run
@@ -103,7 +102,12 @@ def alive(pid: int) -> bool:
 def killed_at(step: str, home: pathlib.Path, review: str, command: str) -> subprocess.CompletedProcess:
     patch = textwrap.indent(textwrap.dedent(STEPS[step]).strip(), "    ").strip()
     text = textwrap.dedent(PROGRAM).format(
-        builders=str(BUILDERS), child=str(home / "child"), step=patch.replace("\n    ", "\n"), home=str(home), command=command, review=review
+        builders=str(BUILDERS),
+        child=str(home / "child"),
+        step=patch.replace("\n    ", "\n"),
+        home=str(home),
+        command=command,
+        review=review,
     )
     environment = {**os.environ, "HOME": str(home), "PYTHONPATH": os.pathsep.join(path for path in sys.path if path)}
     return subprocess.run([sys.executable, "-c", text], capture_output=True, text=True, env=environment)

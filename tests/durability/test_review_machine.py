@@ -9,7 +9,7 @@ import sys
 
 import hypothesis
 import hypothesis.strategies as st
-from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, invariant, multiple, rule
+from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
 from afl_core.model.errors import ReviewError
 from afl_core.review import queue
@@ -55,6 +55,14 @@ class Reviews(RuleBasedStateMachine):
 
     def reviews(self):
         return review_rows.latest(self.db, limit=1000)
+
+    @initialize(target=leases, words=st.integers(1, 5))
+    def begin(self, words):
+        """Most histories start with words and somebody at work on them."""
+        for _ in range(words):
+            self.say(immediate=True, submits=False)
+        self.tick()
+        return self.claim()
 
     @rule(immediate=st.booleans(), submits=st.booleans())
     def say(self, immediate, submits):
@@ -105,16 +113,42 @@ class Reviews(RuleBasedStateMachine):
         """A write under a lease works only while it is the newest one and has not ended."""
         row = review_rows.get(self.db, lease.review_id)
         valid = row.status is ReviewStatus.RUNNING and row.fence == lease.fence and self.now <= row.lease_until_ms <= self.now + 3_660_000
+        refused = None
         try:
             with writing(self.db):
                 action()
         except ReviewError as bad:
-            assert bad.reason == "lease_lost"
-            assert not valid
+            refused = bad.reason
+        assert refused == (None if valid else "lease_lost")
+        if refused:
             return False
-        assert valid
         assert self.current[lease.review_id] == lease.fence
         return True
+
+    @rule(target=leases)
+    def lose_and_take_over(self):
+        """Whoever had a lease was lost; somebody else works now, and the old lease is still around."""
+        self.now += LEASE_MS + 1
+        self.recover()
+        return self.claim()
+
+    @rule()
+    def wait_for_what_is_due(self):
+        due = queue.next_due_ms(self.db, SETTINGS, self.now)
+        if due is not None:
+            self.now = due
+            self.tick()
+            # A time that was announced is one at which there is something to do.
+            running = [row.lease_until_ms for row in self.reviews() if row.status is ReviewStatus.RUNNING]
+            assert queue.due_reviews(self.db, SETTINGS, self.now) or due in [until + 1 for until in running]
+
+    @rule(lease=leases, then=st.sampled_from(["complete", "fail", "postpone"]))
+    def end_but_remember(self, lease, then):
+        """A lease that was used and is used again later."""
+        if then == "postpone":
+            self.postpone(lease, 0)
+        else:
+            getattr(self, then)(lease)
 
     @rule(lease=consumes(leases))
     def complete(self, lease):
@@ -181,5 +215,5 @@ class Reviews(RuleBasedStateMachine):
             assert self.now <= due <= self.now + 21_600_000
 
 
-Reviews.TestCase.settings = hypothesis.settings(max_examples=60, stateful_step_count=40, deadline=None)
+Reviews.TestCase.settings = hypothesis.settings(max_examples=250, stateful_step_count=40, deadline=None)
 TestReviews = Reviews.TestCase

@@ -207,7 +207,14 @@ class Rendered:
 
     def prompt_payload(self, text: str, session: str = "s1", **fields: Any) -> dict[str, Any]:
         """The payload of a prompt."""
-        return {"session_id": session, "transcript_path": str(self.home / "t.jsonl"), "cwd": str(self.home), "prompt_id": "p", "prompt": text, **fields}
+        return {
+            "session_id": session,
+            "transcript_path": str(self.home / "t.jsonl"),
+            "cwd": str(self.home),
+            "prompt_id": "p",
+            "prompt": text,
+            **fields,
+        }
 
     # what can be seen
 

@@ -23,7 +23,10 @@ def test_a_prompt_starts_it_once_and_tells_it_each_session_with_its_environment(
     rendered.prompt("one", "s1", env={"CLAUDE_CONFIG_DIR": "/elsewhere", "ANTHROPIC_API_KEY": "secret"})
     rendered.prompt("two", "s2")
     rendered.wait(lambda: len(told(rendered)) >= 2)
-    assert {entry["session"]: entry["env"] for entry in told(rendered)} == {"claude:s1": {"CLAUDE_CONFIG_DIR": "/elsewhere"}, "claude:s2": {}}
+    assert {entry["session"]: entry["env"] for entry in told(rendered)} == {
+        "claude:s1": {"CLAUDE_CONFIG_DIR": "/elsewhere"},
+        "claude:s2": {},
+    }
     assert lines(rendered, "jobs.starts") == ["start"]
 
 

@@ -37,10 +37,12 @@ def test_a_half_copied_pack_is_silent(rendered):
 def test_the_command_means_the_same_in_every_bourne_shell_and_in_a_home_with_an_awkward_name(rendered, shell):
     if not shutil.which(shell):
         pytest.skip(f"{shell} is not installed")
-    awkward = rendered.home / "it's a $(touch gone) \"home\""
+    awkward = rendered.home / 'it\'s a $(touch gone) "home"'
     shutil.copytree(rendered.paths.hook_dir, awkward)
     command = rendered.command("UserPromptSubmit", hook=str(awkward / "hook.py"))
-    done = subprocess.run([shell, "-c", command], input=PROMPT, capture_output=True, env=rendered.environment, cwd=rendered.home, timeout=30)
+    done = subprocess.run(
+        [shell, "-c", command], input=PROMPT, capture_output=True, env=rendered.environment, cwd=rendered.home, timeout=30
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"{}", b"")
     assert not (rendered.home / "gone").exists()
 

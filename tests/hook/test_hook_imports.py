@@ -22,11 +22,17 @@ FRONT_ROOMS = {"model", "settings", "store", "capture", "lessons", "vault", "wor
 
 
 def imported(report: str) -> set[str]:
-    return {line.rpartition("|")[2].strip() for line in report.splitlines() if line.startswith("import time:") and "imported package" not in line}
+    return {
+        line.rpartition("|")[2].strip()
+        for line in report.splitlines()
+        if line.startswith("import time:") and "imported package" not in line
+    }
 
 
 def run(arguments: list[str], payload: bytes, environment: dict[str, str]) -> set[str]:
-    done = subprocess.run([sys.executable, "-I", "-S", "-X", "importtime", *arguments], input=payload, capture_output=True, env=environment, timeout=60)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-X", "importtime", *arguments], input=payload, capture_output=True, env=environment, timeout=60
+    )
     assert done.returncode == 0
     return imported(done.stderr.decode())
 
@@ -70,4 +76,10 @@ def test_the_front_imports_nothing_of_the_plug_in_world_whatever_it_is_asked(ren
     assert not found & FORBIDDEN
     assert {name.split(".")[1] for name in found if name.startswith("afl_core.")} <= FRONT_ROOMS
     standard = set(sys.stdlib_module_names) | set(sys.builtin_module_names)
-    assert {top for name in found if (top := name.partition(".")[0]) not in standard} <= {"afl_core", "constants", "cryptography", "_openssl", "_cffi_backend"}
+    assert {top for name in found if (top := name.partition(".")[0]) not in standard} <= {
+        "afl_core",
+        "constants",
+        "cryptography",
+        "_openssl",
+        "_cffi_backend",
+    }

@@ -42,7 +42,11 @@ def test_a_host_that_never_closes_the_pipe_is_answered_all_the_same_and_what_it_
     try:
         os.write(write_end, json.dumps(rendered.prompt_payload("unfinished business")).encode())
         done = subprocess.run(
-            ["/bin/sh", "-c", rendered.command("UserPromptSubmit")], stdin=read_end, capture_output=True, env=rendered.environment, timeout=30
+            ["/bin/sh", "-c", rendered.command("UserPromptSubmit")],
+            stdin=read_end,
+            capture_output=True,
+            env=rendered.environment,
+            timeout=30,
         )
     finally:
         os.close(write_end)

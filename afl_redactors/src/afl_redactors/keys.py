@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from enum import Enum
 
+from afl_redactors import wordlists
+
 CREDENTIAL_NAME = (
     r"(?:pass(?:word|wd|code|phrase|wort)|(?<![A-Za-z])pass(?![a-z])|(?-i:(?<=[a-z])Pass(?![a-z]))|pwd|secret|token|credential|kennwort|contraseña|mot\ de\ passe|senha|пароль|パスワード|비밀번호|"
     r"(?:api|access|account|private|signing|encryption|master|auth|service|storage|deploy|session|shared|app|subscription|admin|licen[cs]e)[_\-.\ ]?key|"
@@ -31,231 +33,10 @@ WORDS = (
 
 _LEFT = re.compile(r"[\w$.-]{0,64}$")
 _SEGMENT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
-_NOT_AFTER = frozenset(
-    [
-        "count",
-        "counts",
-        "length",
-        "len",
-        "size",
-        "limit",
-        "limits",
-        "max",
-        "min",
-        "type",
-        "types",
-        "name",
-        "names",
-        "id",
-        "ids",
-        "field",
-        "fields",
-        "label",
-        "hint",
-        "policy",
-        "url",
-        "urls",
-        "uri",
-        "endpoint",
-        "path",
-        "paths",
-        "file",
-        "files",
-        "filename",
-        "dir",
-        "directory",
-        "expiry",
-        "expires",
-        "expire",
-        "expiration",
-        "expired",
-        "ttl",
-        "in",
-        "at",
-        "lifetime",
-        "age",
-        "usage",
-        "used",
-        "budget",
-        "cost",
-        "price",
-        "rate",
-        "index",
-        "idx",
-        "position",
-        "pos",
-        "offset",
-        "start",
-        "end",
-        "stream",
-        "manager",
-        "service",
-        "provider",
-        "store",
-        "storage",
-        "validator",
-        "validation",
-        "validate",
-        "strength",
-        "reset",
-        "regex",
-        "pattern",
-        "format",
-        "required",
-        "enabled",
-        "disabled",
-        "visible",
-        "ref",
-        "refs",
-        "version",
-        "arn",
-        "header",
-        "prefix",
-        "suffix",
-        "generator",
-        "error",
-        "errors",
-        "status",
-        "mode",
-        "algorithm",
-        "alg",
-        "bucket",
-        "scope",
-        "scopes",
-        "audience",
-        "issuer",
-        "class",
-        "func",
-        "function",
-        "handler",
-        "callback",
-        "param",
-        "params",
-        "parameter",
-        "changed",
-        "updated",
-        "created",
-        "date",
-        "time",
-        "timestamp",
-        "entropy",
-        "kind",
-        "state",
-        "row",
-        "col",
-        "column",
-        "input",
-        "form",
-        "page",
-        "link",
-        "button",
-        "box",
-        "title",
-        "message",
-        "placeholder",
-        "help",
-        "description",
-        "info",
-        "rotation",
-        "rotated",
-        "exists",
-        "valid",
-        "invalid",
-        "source",
-        "per",
-        "window",
-        "ratio",
-        "threshold",
-        "list",
-        "estimate",
-        "estimated",
-        "based",
-        "stdin",
-        "env",
-        "map",
-        "level",
-        "number",
-        "variants",
-        "terminator",
-        "markup",
-        "nesting",
-        "mgr",
-        "manager",
-        "annotation",
-        "family",
-        "parser",
-        "tree",
-        "reader",
-        "counter",
-        "set",
-        "ring",
-        "bar",
-        "cache",
-        "buffer",
-    ]
-)
-_NOT_BEFORE_TOKEN = frozenset(
-    [
-        "max",
-        "min",
-        "num",
-        "total",
-        "n",
-        "next",
-        "page",
-        "continuation",
-        "pagination",
-        "sync",
-        "stop",
-        "eos",
-        "bos",
-        "pad",
-        "unk",
-        "mask",
-        "cls",
-        "sep",
-        "special",
-        "input",
-        "output",
-        "prompt",
-        "completion",
-        "cached",
-        "thinking",
-        "reasoning",
-        "design",
-        "per",
-        "cancellation",
-        "cancel",
-        "count",
-        "used",
-        "is",
-        "has",
-        "show",
-        "hide",
-        "forgot",
-        "reset",
-        "use",
-        "no",
-        "public",
-        "css",
-        "theme",
-        "syntax",
-        "first",
-        "last",
-        "prev",
-        "previous",
-        "start",
-        "end",
-    ]
-)
-_NOT_BEFORE = frozenset(["is", "has", "show", "hide", "forgot", "no", "need", "needs", "requires", "allow", "confirm"])
 _SURE = re.compile(r"(?:pass|pwd|kennwort|contras|mot|senha|парол|パ|비)", re.IGNORECASE)
 
 
 _TELLING = re.compile(r"pass|pwd|secret|token|(?<![A-Za-z])key(?![A-Za-z])", re.IGNORECASE)
-_STAGES = frozenset(
-    ["value", "text", "default", "prod", "production", "dev", "development", "test", "staging", "local", "0", "1", "2", "3"]
-)
 
 
 class Trust(Enum):
@@ -282,15 +63,19 @@ def judge(left: str, word: str, suffix: str) -> Trust:
             return Trust.NONE
         if plural:
             suffix = suffix[1:]
-    if "." in suffix.rstrip(".") and not _TELLING.search(suffix) and suffix.strip(".").rsplit(".", 1)[1].casefold() not in _STAGES:
+    if (
+        "." in suffix.rstrip(".")
+        and not _TELLING.search(suffix)
+        and suffix.rstrip(".").rsplit(".", 1)[1].casefold() not in wordlists.STAGES
+    ):
         return Trust.NONE
     after = [segment.casefold() for segment in _SEGMENT.findall(suffix)]
     before = [segment.casefold() for segment in _SEGMENT.findall(left)]
-    if any(segment in _NOT_AFTER for segment in after):
+    if any(segment in wordlists.NOT_AFTER for segment in after):
         return Trust.NONE
     nearest = before[-1] if before else ""
     folded = word.casefold()
-    if nearest in _NOT_BEFORE or (folded == "token" and nearest in _NOT_BEFORE_TOKEN):
+    if nearest in wordlists.NOT_BEFORE or (folded == "token" and nearest in wordlists.NOT_BEFORE_TOKEN):
         return Trust.NONE
     if (folded == "pwd" and word.isupper() and not before) or left.endswith("OLD"):
         return Trust.WEAK

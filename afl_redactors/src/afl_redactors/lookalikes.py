@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 
+from afl_redactors import wordlists
+
 LONG = 512
 """Characters. A longer value is never taken for a look-alike: it is not worth reading twice."""
 
+_SHORT = 160
+"""Characters. A longer value is no date, version, model name or other known shape."""
+
 _PLACEHOLDER = re.compile(
-    r"""(?:<[^<>]*>|\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$\([^()]*\)|\{[\w.\s]*\}|\#\{[^{}]*\}|\[[A-Za-z _-]*\]|%\([^()]*\)s|%[A-Za-z_]*%?|
-    \$(?:env:)?[A-Za-z_]\w*|\$\d|@[A-Za-z]\w*@|__[A-Z_]+__|:[a-z_]+|
+    r"""(?:<[^<>]*>|\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$\([^()]*\)|\#\{[^{}]*\}|%\([^()]*\)s|[:/@.])++|
+    \{[\w.\s]*\}|\[[A-Za-z _-]*\]|%[A-Za-z_]*%?|\$(?:env:)?[A-Za-z_]\w*|\$\d|@[A-Za-z]\w*@|__[A-Z_]+__|:[a-z_]+|
     [xX]{2,}(?:[-_][xX]+)*|(?:[A-Za-z]{2,5}[-_])?[xX]{4,}|
     (?:your|insert|enter|replace|example|dummy|sample|placeholder|todo|redacted|some|fake)(?:[-_ ][A-Za-z_ -]*)?|
-    [A-Za-z]{0,8}[-_]?(?:your|YOUR)[-_ ][A-Za-z_ -]*)+""",
+    [A-Za-z]{0,8}[-_]?your[-_ ][A-Za-z_ -]*""",
     re.VERBOSE | re.IGNORECASE,
 )
 _REFERENCE = re.compile(
@@ -20,63 +25,6 @@ _REFERENCE = re.compile(
 )
 _SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey|JWT)\s+", re.IGNORECASE)
 
-TYPES = frozenset(
-    [
-        "string",
-        "str",
-        "int",
-        "integer",
-        "number",
-        "bool",
-        "boolean",
-        "any",
-        "unknown",
-        "none",
-        "null",
-        "nil",
-        "undefined",
-        "true",
-        "false",
-        "bytes",
-        "bytearray",
-        "object",
-        "text",
-        "varchar",
-        "char",
-        "optional",
-        "required",
-        "void",
-        "never",
-        "uuid",
-        "secretstr",
-        "securestring",
-        "buffer",
-        "array",
-        "list",
-        "dict",
-        "map",
-        "float",
-        "double",
-        "date",
-        "datetime",
-        "symbol",
-        "function",
-        "password",
-        "token",
-        "secret",
-        "credential",
-        "credentials",
-        "apikey",
-        "key",
-        "jwt",
-        "yes",
-        "no",
-        "on",
-        "off",
-        "self",
-        "this",
-    ]
-)
 
 _CALL = re.compile(r"(?:await\s+)?[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[\w$]+)*[!?]?(?:<[\w, ]*>)?\(")
 _INDEX = re.compile(r"[A-Za-z_$][\w$.]*\??\.?\[")
@@ -94,304 +42,8 @@ _CREDENTIAL_WORD = re.compile(
     re.IGNORECASE,
 )
 _PLAIN = re.compile(r"[^\W\d]+(?:[-'’][^\W\d]+)*|[A-Za-z_]+")
-_CODE_NAMES = frozenset(
-    [
-        "value",
-        "val",
-        "input",
-        "args",
-        "arg",
-        "data",
-        "opts",
-        "options",
-        "result",
-        "res",
-        "req",
-        "env",
-        "config",
-        "await",
-        "new",
-        "lambda",
-        "function",
-        "async",
-        "return",
-        "not",
-        "if",
-        "else",
-        "pw",
-        "tok",
-        "body",
-        "params",
-        "props",
-        "default",
-        "raw",
-        "text",
-        "payload",
-        "header",
-        "headers",
-        "ctx",
-    ]
-)
 
 _PROSE_ENDING = re.compile(r"(?:ed|ing|able|ible|ive|ful|less|al|ly|ent|ant|ory|tic|ous|ary|sis|tion)$")
-_PROSE = frozenset(
-    [
-        "a",
-        "an",
-        "the",
-        "not",
-        "no",
-        "in",
-        "on",
-        "at",
-        "to",
-        "of",
-        "for",
-        "from",
-        "by",
-        "with",
-        "without",
-        "and",
-        "or",
-        "but",
-        "if",
-        "as",
-        "is",
-        "are",
-        "was",
-        "be",
-        "been",
-        "it",
-        "its",
-        "this",
-        "that",
-        "these",
-        "those",
-        "my",
-        "your",
-        "our",
-        "their",
-        "his",
-        "her",
-        "already",
-        "previously",
-        "shared",
-        "provided",
-        "given",
-        "sent",
-        "too",
-        "so",
-        "very",
-        "still",
-        "now",
-        "never",
-        "always",
-        "only",
-        "also",
-        "just",
-        "again",
-        "here",
-        "there",
-        "then",
-        "than",
-        "when",
-        "where",
-        "what",
-        "which",
-        "who",
-        "how",
-        "why",
-        "set",
-        "used",
-        "unset",
-        "empty",
-        "null",
-        "none",
-        "wrong",
-        "right",
-        "correct",
-        "incorrect",
-        "invalid",
-        "valid",
-        "weak",
-        "strong",
-        "short",
-        "long",
-        "safe",
-        "unsafe",
-        "secure",
-        "insecure",
-        "fine",
-        "ok",
-        "okay",
-        "good",
-        "bad",
-        "old",
-        "new",
-        "same",
-        "different",
-        "public",
-        "private",
-        "secret",
-        "unknown",
-        "known",
-        "gone",
-        "lost",
-        "due",
-        "stale",
-        "ready",
-        "live",
-        "off",
-        "up",
-        "down",
-        "out",
-        "below",
-        "above",
-        "mandatory",
-        "necessary",
-        "kept",
-        "shown",
-        "hidden",
-        "broken",
-        "stolen",
-        "written",
-        "read",
-        "built",
-        "made",
-        "done",
-        "true",
-        "false",
-        "yours",
-        "mine",
-        "theirs",
-        "plain",
-        "plaintext",
-        "case",
-        "base64",
-        "utf8",
-        "must",
-        "should",
-        "may",
-        "might",
-        "can",
-        "could",
-        "will",
-        "would",
-        "has",
-        "have",
-        "had",
-        "does",
-        "do",
-        "did",
-        "flag",
-        "option",
-        "argument",
-        "parameter",
-        "field",
-        "instead",
-        "because",
-        "before",
-        "after",
-        "until",
-        "while",
-        "both",
-        "either",
-        "all",
-        "any",
-        "each",
-        "every",
-        "some",
-        "more",
-        "most",
-        "least",
-        "less",
-        "one",
-        "two",
-        "three",
-        "another",
-        "other",
-        "us",
-        "them",
-        "me",
-        "you",
-        "we",
-        "they",
-        "i",
-        "he",
-        "she",
-        "fresh",
-        "random",
-        "unique",
-        "rotating",
-        "hash",
-        "hex",
-        "sensitive",
-        "leaked",
-        "expired",
-        "missing",
-        "required",
-        "optional",
-        "needed",
-        "encrypted",
-        "hashed",
-        "stored",
-        "exposed",
-        "dead",
-        "late",
-        "like",
-        "about",
-        "into",
-        "over",
-        "under",
-        "per",
-        "via",
-        "user",
-        "users",
-        "admin-only",
-        "server-side",
-        "client-side",
-        "up-to-date",
-        "out-of-date",
-        "one-time",
-        "short-lived",
-        "long-lived",
-        "read-only",
-        "write-only",
-        "case-sensitive",
-        "user-defined",
-        "plain-text",
-        "present",
-        "absent",
-        "visible",
-        "local",
-        "remote",
-        "global",
-        "fake",
-        "dummy",
-        "real",
-        "temporary",
-        "internal",
-        "external",
-        "free",
-        "open",
-        "closed",
-        "easy",
-        "hard",
-        "simple",
-        "complex",
-        "tested",
-        "checked",
-        "bound",
-        "being",
-        "part",
-        "easily",
-        "probably",
-        "maybe",
-        "gibberish",
-        "garbage",
-        "nonsense",
-    ]
-)
 
 _NUMBERISH = re.compile(
     r"""[#$€£~≈<>=≥≤+-]{0,3}\d[\d.,:_/x×%+–—-]*(?:%|k|m|b|ms|s|sec|secs|min|mins|h|hr|hrs|d|days?|hours?|minutes?|seconds?|weeks?|months?|years?|bit|bits|bytes?|
@@ -423,7 +75,7 @@ _FILE = re.compile(
 _MODEL = re.compile(
     r"(?:[\w.-]{1,30}/)?(?:gpt|chatgpt|claude|gemini|gemma|llama|codellama|mistral|mixtral|codestral|ministral|magistral|devstral|pixtral|qwen|qwq|deepseek|grok|"
     r"kimi|glm|phi|command|o[1-9]|codex|text-embedding|text-davinci|davinci|whisper|dall-e|sonnet|opus|haiku|yi|falcon|starcoder|nova|titan|jamba|sonar|minimax|"
-    r"hermes|vicuna|bge|e5|sd|sdxl|flux|imagen|veo|sora|tts|babbage|ada)(?:[-_.:@]?[A-Za-z]{0,12}\d{0,8}(?:\.\d{1,3})?[a-z]{0,3}){0,10}",
+    r"hermes|vicuna|bge|e5|sd|sdxl|flux|imagen|veo|sora|tts|babbage|ada)(?:v?\d{1,3}(?:\.\d{1,3})?[a-z]{0,3})?(?:[-_.:@][A-Za-z]{0,12}+\d{0,8}+(?:\.\d{1,3}+)?+[a-z]{0,3}+){0,10}+",
     re.IGNORECASE,
 )
 _HEX_COLOR = re.compile(r"#[0-9a-f]{3,8}|0x[0-9a-f]{1,16}|U\+[0-9a-f]{4,6}|\\u[0-9a-f]{4}", re.IGNORECASE)
@@ -443,9 +95,9 @@ _ASSIGNED_NUMBER = re.compile(r"-{0,2}[A-Za-z_][\w.-]*[=:]{1,2}-?[\d.,]+(?:ms|s|
 _REGION = re.compile(r"[a-z]{2,}(?:-[a-z]+)+-?\d{1,2}[a-z]?")
 _FLAG = re.compile(r"--?[A-Za-z][A-Za-z-]*\d{0,3}")
 
-_KEBAB = re.compile(r"[A-Za-z]+\d{0,4}(?:[-_.][A-Za-z]*\d{0,8}[a-z]{0,2}){1,12}")
+_KEBAB = re.compile(r"[A-Za-z]++\d{0,4}+(?:[-_.][A-Za-z]*+\d{0,8}+[a-z]{0,2}+){1,12}+")
 _WORD_NUMBER = re.compile(r"[A-Za-z]{2,}\d{1,4}")
-_IDENTIFIER = re.compile(r"(?:[a-z]+|[A-Z][a-z]+)(?:[A-Z]?[a-z]*\d{0,2}[A-Z]?[a-z]+)*\d{0,3}")
+_IDENTIFIER = re.compile(r"(?:[a-z]++|[A-Z][a-z]++)(?:[A-Z]{1,4}+[a-z]*+|\d{1,3}+(?!\d)[a-z]*+)*+")
 _HEX = re.compile(r"[0-9a-f]{6,}|[0-9A-F]{6,}")
 _UUID = re.compile(r"\{?[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\}?", re.IGNORECASE)
 _NUMBER_WORD = re.compile(r"\d+[A-Za-z-]{1,12}")
@@ -493,7 +145,7 @@ def names_a_class(value: str) -> bool:
 
 def is_type(value: str) -> bool:
     """Say whether `value` is the name of a type or a constant: `string`, `None`, `str|None`."""
-    return all(part.strip().strip("?;[]").casefold() in TYPES for part in value.split("|")) if len(value) <= 64 else False
+    return all(part.strip().strip("?;[]").casefold() in wordlists.TYPES for part in value.split("|")) if len(value) <= 64 else False
 
 
 def is_plain(value: str) -> bool:
@@ -503,13 +155,13 @@ def is_plain(value: str) -> bool:
 
 def names_a_credential(value: str) -> bool:
     """Say whether a plain `value` is itself a name such as `new_password` or a variable of everyday code."""
-    return _CREDENTIAL_WORD.search(value) is not None or value.casefold() in _CODE_NAMES
+    return _CREDENTIAL_WORD.search(value) is not None or value.casefold() in wordlists.CODE_NAMES
 
 
 def is_prose(word: str) -> bool:
     """Say whether a plain `word` continues a sentence (`expired`, `not`, `required`) instead of being a value."""
     folded = word.casefold()
-    return folded in _PROSE or folded in TYPES or _PROSE_ENDING.search(folded) is not None
+    return folded in wordlists.PROSE or folded in wordlists.TYPES or _PROSE_ENDING.search(folded) is not None
 
 
 def is_label(value: str) -> bool:
@@ -522,7 +174,7 @@ def is_label(value: str) -> bool:
     folded = [word.casefold() for word in words]
     named = any(_CREDENTIAL_WORD.search(word) for word in folded)
     return named and any(
-        word in _PROSE or word in {"please", "enter", "confirm", "forgot", "reset", "generate", "remember"} for word in folded
+        word in wordlists.PROSE or word in {"please", "enter", "confirm", "forgot", "reset", "generate", "remember"} for word in folded
     )
 
 
@@ -548,8 +200,8 @@ def is_file_of_a_secret(value: str) -> bool:
 
 def is_known_shape(value: str) -> bool:
     """Say whether `value` is a date, time, number, version, address, rooted path, URL, model name, colour, ticket or standard."""
-    if len(value) > LONG:
-        return False
+    if len(value) > _SHORT:
+        return _URL.fullmatch(value[:LONG]) is not None and len(value) <= LONG
     shapes = (_NUMBERISH, _DATE, _VERSION, _URL, _MODEL, _HEX_COLOR, _ADDRESS, _STANDARD, _TICKET, _ASSIGNED_NUMBER, _REGION, _FLAG)
     return any(shape.fullmatch(value) for shape in shapes) or is_file_of_a_secret(value)
 

@@ -69,7 +69,8 @@ def test_a_correction_becomes_a_card_that_reaches_the_model_in_a_later_session(i
         nonce = re.findall(r"nonce=([0-9a-f]{16})", request.conversation_text)[-1]
 
         given = product.until(
-            lambda home: [one for one in lessons.explained(home, run.session_id)["given"] if one["state"] == "reached"], "the proof of delivery"
+            lambda home: [one for one in lessons.explained(home, run.session_id)["given"] if one["state"] == "reached"],
+            "the proof of delivery",
         )
         assert [one["lesson_id"] for one in given] == [lesson["lesson_id"]]
         with product.open() as home:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import sqlite3
 
+import attrs
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afl_core.changes.audit import START, Broken, record, verify_chain
+from afl_core.changes.audit import START, Broken, record, row_hash, verify_chain
 from afl_core.store import audit as rows
 from afl_core.store.schema import MIGRATIONS
 
@@ -81,6 +82,20 @@ def test_a_row_put_in_by_hand_is_found():
     db = chain(2)
     db.execute("INSERT INTO audit SELECT 3, at_ms, actor, action, target, body_hash, reason_hash, hash, hash FROM audit WHERE n = 2")
     assert verify_chain(db) == Broken(3, "row 3 was altered")
+
+
+def test_a_row_that_was_altered_with_a_matching_hash_breaks_the_next_one():
+    db = chain(3)
+    forged = attrs.evolve(list(rows.rows(db))[1], actor="user:somebody else")
+    db.execute("UPDATE audit SET actor = ?, hash = ? WHERE n = 2", (forged.actor, row_hash(forged)))
+    assert verify_chain(db) == Broken(3, "row 3 does not follow row 2")
+
+
+def test_an_altered_last_row_with_a_matching_hash_is_not_the_recorded_end():
+    db = chain(2)
+    forged = attrs.evolve(list(rows.rows(db))[1], actor="user:somebody else")
+    db.execute("UPDATE audit SET actor = ?, hash = ? WHERE n = 2", (forged.actor, row_hash(forged)))
+    assert verify_chain(db) == Broken(2, "row 2 is not the recorded end of the chain")
 
 
 def test_the_chain_itself_holds_no_words():

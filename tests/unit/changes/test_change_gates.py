@@ -9,8 +9,9 @@ import pytest
 
 from afl_core.changes import gates
 from afl_core.changes.audit import verify_chain
+from afl_core.changes.operations import AddLesson, ReviseLesson, apply
 from afl_core.model.errors import ChangeError
-from afl_core.model.grain import HeadKey
+from afl_core.model.grain import GrainType, HeadKey, make
 from afl_core.model.lesson import Scope, Severity
 from afl_core.settings.schema import Policy
 from afl_core.store import audit as rows
@@ -80,6 +81,15 @@ def test_another_base_revision_is_a_conflict_and_writes_nothing(db, teach, base)
     sentence = refused("AFL-CHANGE-002", lambda: teach("L1", base_revision=base, now=NOW + 1))
     assert "revision conflict" in sentence
     assert everything(db) == before
+
+
+def test_the_operation_itself_checks_the_base_revision(db, teach):
+    teach("L1")
+    row = lessons.get(db, "L1")
+    grain = make(GrainType.LESSON, {**lessons.fields_of(db, "L1"), "created_at": NOW + 1}, NOW)
+    stale = ReviseLesson(attrs.evolve(row, revision=3), grain, base_revision=2, review_id=None)
+    refused("AFL-CHANGE-002", lambda: apply(db, stale, NOW + 1))
+    refused("AFL-CHANGE-002", lambda: apply(db, AddLesson(row, grain, None), NOW + 1))
 
 
 def test_a_revision_of_a_lesson_that_is_not_there_is_a_conflict(db, teach):

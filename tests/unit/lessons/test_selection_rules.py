@@ -139,6 +139,15 @@ def test_a_lesson_born_in_this_session_comes_with_its_next_prompt_once(project, 
     assert ids(give("nothing that fits", epoch=2)) == []
 
 
+def test_a_lesson_born_in_this_session_comes_again_while_its_arrival_is_not_proved(project, give, db):
+    project("new", origin_session="claude:s")
+    assert ids(give("nothing that fits")) == ["new"]
+    set_state(db, "unconfirmed")
+    assert ids(give("nothing that fits")) == ["new"]
+    set_state(db, "unconfirmed")
+    assert ids(give("nothing that fits")) == []
+
+
 def test_a_selector_adds_candidates_and_decides_nothing_else(project, pick):
     project("added", tokens=60)
     project("unknown here", project_id="q")

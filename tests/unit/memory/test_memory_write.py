@@ -40,9 +40,9 @@ def dump(db):
 
 def test_adding_what_is_there_changes_nothing(db):
     with writing(db):
-        hash = write.add(db, fact("east"))
+        address = write.add(db, fact("east"))
         before = dump(db)
-        assert write.add(db, fact("east")) == hash
+        assert write.add(db, fact("east")) == address
     assert dump(db) == before
 
 
@@ -98,11 +98,11 @@ def test_taking_back_the_head_gives_it_to_the_newest_that_is_left(db):
 
 def test_a_withdrawn_grain_comes_back_when_it_is_added_again(db):
     with writing(db):
-        hash = write.add(db, fact("east"))
-        write.retract(db, hash)
+        address = write.add(db, fact("east"))
+        write.retract(db, address)
         write.add(db, fact("east"))
-    assert grains.heads(db, KEY) == [hash]
-    assert grains.get(db, hash).superseded_by is None
+    assert grains.heads(db, KEY) == [address]
+    assert grains.get(db, address).superseded_by is None
 
 
 def test_a_tool_call_is_stored_once_however_often_the_transcript_is_read(db):
@@ -116,32 +116,32 @@ def test_a_tool_call_is_stored_once_however_often_the_transcript_is_read(db):
 
 def test_a_failure_keeps_a_capped_text_and_its_signature(db):
     with writing(db):
-        hash = call(db, input_text="i" * 600, error_text="e" * 1_100)
+        address = call(db, input_text="i" * 600, error_text="e" * 1_100)
         other = call(db, call_id="c2", input_text="", error_text="e" * 1_100)
-    fields = grains.get(db, hash).grain.fields
+    fields = grains.get(db, address).grain.fields
     assert (len(fields["input"]), len(fields["error"])) == (512, 1024)
-    rows = db.execute("SELECT signature, is_error, tool_name FROM grains WHERE hash IN (?, ?)", (hash, other)).fetchall()
+    rows = db.execute("SELECT signature, is_error, tool_name FROM grains WHERE hash IN (?, ?)", (address, other)).fetchall()
     assert len({row["signature"] for row in rows}) == 1
     assert all(row["signature"] and row["is_error"] == 1 and row["tool_name"] == "Bash" for row in rows)
 
 
 def test_a_success_keeps_no_text(db):
     with writing(db):
-        hash = call(db, is_error=False, exit_code=0, error_text="the whole output")
-    assert "the whole output" not in db.execute("SELECT fields_json FROM grains WHERE hash = ?", (hash,)).fetchone()[0]
+        address = call(db, is_error=False, exit_code=0, error_text="the whole output")
+    assert "the whole output" not in db.execute("SELECT fields_json FROM grains WHERE hash = ?", (address,)).fetchone()[0]
     assert db.execute("SELECT signature FROM grains").fetchone()[0] is None
 
 
 def test_bytes_that_a_tool_should_not_print_do_not_stop_it(db):
     with writing(db):
-        hash = call(db, input_text="a\0b", error_text="x\ud800\0y", is_error=True, call_id="e\u0301")
+        address = call(db, input_text="a\0b", error_text="x\ud800\0y", is_error=True, call_id="e\u0301")
         assert call(db, call_id="e\u0301") is None
-    assert grains.get(db, hash).grain.fields["error"] == "x?\ufffdy"
+    assert grains.get(db, address).grain.fields["error"] == "x?\ufffdy"
 
 
 def test_what_is_read_back_has_the_address_it_is_stored_under(db):
     with writing(db):
         write.add(db, fact("caf\u0065\u0301"))
         call(db)
-    for (hash,) in db.execute("SELECT hash FROM grains").fetchall():
-        assert grains.get(db, hash).grain.hash == hash
+    for (address,) in db.execute("SELECT hash FROM grains").fetchall():
+        assert grains.get(db, address).grain.hash == address

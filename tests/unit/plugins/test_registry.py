@@ -48,7 +48,11 @@ def test_the_installed_distributions_are_found_by_their_entry_points() -> None:
 
 
 def test_one_plugin_that_cannot_be_imported_does_not_keep_the_others_from_loading(modules: pathlib.Path) -> None:
-    found = [_plugin(modules, "broken", "raise ZeroDivisionError('at import')"), _plugin(modules, "good", GOOD.format(name="good")), Found("gone", "plug_gone", "dist-gone", "1")]
+    found = [
+        _plugin(modules, "broken", "raise ZeroDivisionError('at import')"),
+        _plugin(modules, "good", GOOD.format(name="good")),
+        Found("gone", "plug_gone", "dist-gone", "1"),
+    ]
     registry = Registry(found)
     assert [redactor.name for _, redactor in registry.redactors()] == ["good"]
     problems = {one.name: one.problem for one in registry.plugins()}
@@ -59,12 +63,16 @@ def test_one_plugin_that_cannot_be_imported_does_not_keep_the_others_from_loadin
 
 def test_a_plugin_that_raises_in_a_hook_is_named_and_the_others_are_still_asked(modules: pathlib.Path) -> None:
     raising = "from afl_core.spec.marker import hookimpl\nAFL_API_VERSION = 1\n@hookimpl\ndef afl_redactors(): raise OSError('no rules')"
-    registry = Registry([_plugin(modules, "a", GOOD.format(name="a")), _plugin(modules, "bad", raising), _plugin(modules, "z", GOOD.format(name="z"))])
+    registry = Registry(
+        [_plugin(modules, "a", GOOD.format(name="a")), _plugin(modules, "bad", raising), _plugin(modules, "z", GOOD.format(name="z"))]
+    )
     assert [redactor.name for _, redactor in registry.redactors()] == ["a", "z"]
     assert "OSError: no rules" in {one.name: one.problem for one in registry.plugins()}["bad"]
 
 
-@pytest.mark.parametrize(("version", "words"), [("", "contract None"), ("AFL_API_VERSION = 99", "upgrade afl_core"), ("AFL_API_VERSION = 'x'", "contract 'x'")])
+@pytest.mark.parametrize(
+    ("version", "words"), [("", "contract None"), ("AFL_API_VERSION = 99", "upgrade afl_core"), ("AFL_API_VERSION = 'x'", "contract 'x'")]
+)
 def test_a_plugin_for_another_contract_version_is_refused_with_what_to_upgrade(modules: pathlib.Path, version: str, words: str) -> None:
     registry = Registry([_plugin(modules, "old", version)])
     assert words in registry.plugins()[0].problem
@@ -83,7 +91,9 @@ def test_two_hosts_of_one_name_do_not_replace_each_other(modules: pathlib.Path) 
 
 
 def test_observers_hear_and_what_they_raise_is_not_felt(modules: pathlib.Path) -> None:
-    raising = "from afl_core.spec.marker import hookimpl\nAFL_API_VERSION = 1\n@hookimpl\ndef afl_event_captured(event): raise ValueError('deaf')"
+    raising = (
+        "from afl_core.spec.marker import hookimpl\nAFL_API_VERSION = 1\n@hookimpl\ndef afl_event_captured(event): raise ValueError('deaf')"
+    )
     registry = Registry([_plugin(modules, "deaf", raising), _plugin(modules, "ear", GOOD.format(name="ear"))])
     registry.tell("afl_event_captured", event={"event_id": "e"})
     assert sys.modules["plug_ear"].seen == [{"event_id": "e"}]

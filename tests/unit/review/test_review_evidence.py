@@ -27,8 +27,7 @@ def verdict(db, world, review_id, **changes) -> str:
     try:
         evidence.check(known, citation)
     except ReviewError as bad:
-        assert bad.reason == "receipt_evidence"
-        return bad.sentence
+        return bad.sentence if bad.reason == "receipt_evidence" else f"wrong reason {bad.reason}"
     return "holds"
 
 
@@ -86,7 +85,9 @@ def test_another_projects_events_are_no_referents(db, world, review):
 
 
 def test_at_least_one_referent_is_something_the_agent_did(db, world, review):
-    assert "names nothing that the agent said or did" in verdict(db, world, review[0], referent_event_ids=("ask",), referent_quote="checkout")
+    assert "names nothing that the agent said or did" in verdict(
+        db, world, review[0], referent_event_ids=("ask",), referent_quote="checkout"
+    )
     assert verdict(db, world, review[0], referent_event_ids=("ask", "act")) == "holds"
 
 

@@ -8,10 +8,13 @@ import attrs
 import pytest
 
 from afl_core.model.errors import ReviewError
+from afl_core.model.event import Event, EventKind, Place, Role
+from afl_core.model.lesson import Card, LessonRow, Severity
 from afl_core.review import handoff
-from afl_core.review.handoff import cut_middle
+from afl_core.review.handoff import ShownLesson, cut_middle, nearest_lessons
 from afl_core.store import reviews as review_rows
 from afl_core.store.connection import writing
+from afl_core.store.deliveries import Delivery
 
 
 def hand(db, review_id) -> dict:
@@ -19,7 +22,7 @@ def hand(db, review_id) -> dict:
 
 
 def ids(handed) -> list[str]:
-    return [event["event_id"] for event in handed["events"]]
+    return [event["event_uid"] for event in handed["events"]]
 
 
 def test_the_complaint_goes_with_its_act_its_signal_and_the_language(db, world):
@@ -65,10 +68,10 @@ def test_a_long_text_is_cut_in_its_middle_and_said_to_be(db, world):
     review_id, _, _ = world.waiting_review(db)
     world.event(db, "long", "head " + "x" * 100_000 + " tail", "assistant", offset=100, part=1)
     handed = hand(db, review_id)
-    (long,) = [event for event in handed["events"] if event["event_id"] == "long"]
-    assert len(long["text"]) == handoff.MAX_EVENT_CHARS
-    assert long["text"].startswith("head ")
-    assert long["text"].endswith(" tail")
+    (long,) = [event for event in handed["events"] if event["event_uid"] == "long"]
+    assert len(long["redacted_text"]) == handoff.MAX_EVENT_CHARS
+    assert long["redacted_text"].startswith("head ")
+    assert long["redacted_text"].endswith(" tail")
     assert handed["truncated_event_ids"] == ["long"]
 
 
@@ -109,3 +112,26 @@ def test_a_cut_text_has_exactly_the_limit(limit):
     cut = cut_middle(text, limit)
     assert len(cut) == limit
     assert cut_middle("short", limit) == "short"
+
+
+def shown(name, *, must_do="do it", severity=Severity.MAJOR, session=None, updated=0) -> ShownLesson:
+    row = LessonRow(
+        name, "/p", "project:/p", "h", 1, severity, "f", "m", "c", "active", "none", "conditional", "project", True, 1, "s", 0, updated
+    )
+    given = (Delivery("d", name, 1, session, 1, "n", "emitted", 1, "i", "{}", 0, None),) if session else ()
+    return ShownLesson(row, Card("when", must_do, "not", "verify", "why", "none", ("e",)), given)
+
+
+@pytest.mark.parametrize("text", ["the tests of the checkout fail again", "结账流程的测试又失败了"])
+def test_the_nearest_lessons_come_first(text):
+    complaint = Event("e", "claude:s", "/p", Place(1, 1, 0), 1, EventKind.MESSAGE, Role.USER, text)
+    lessons = [
+        shown("old"),
+        shown("severe", severity=Severity.BLOCKER),
+        shown("new", updated=5),
+        shown("alike", must_do=f"run before: {text}"),
+        shown("given", session="claude:s"),
+        shown("given elsewhere", session="claude:t"),
+    ]
+    found = [lesson.row.lesson_id for lesson in nearest_lessons(lessons, [complaint])]
+    assert found == ["given", "alike", "severe", "new", "old", "given elsewhere"]

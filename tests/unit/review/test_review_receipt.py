@@ -132,7 +132,11 @@ def test_what_is_missing_is_named_by_its_path(world, path, sentence):
         (("lessons", 0, "card", "why"), "a\ud800", "lessons[0].card.why: holds characters that are no text"),
         (("lessons", 0, "card", "source_ids"), [], "lessons[0].card.source_ids: must have at least 1 item, has 0"),
         (("lessons", 0, "causal_chain", 2), "x" * 501, "lessons[0].causal_chain[2]: must have at most 500 characters, has 501"),
-        (("lessons", 0, "evidence_refs", 0, "referent_event_ids"), [], "lessons[0].evidence_refs[0].referent_event_ids: must have at least 1 item, has 0"),
+        (
+            ("lessons", 0, "evidence_refs", 0, "referent_event_ids"),
+            [],
+            "lessons[0].evidence_refs[0].referent_event_ids: must have at least 1 item, has 0",
+        ),
         (("minor_findings",), [{}], "minor_findings[0].class_id: missing"),
         (("report_content",), "x" * 40_000, "report_content: must have at most 32768 characters, has 40000"),
         (("report_content",), "证" * 20_000, "report_content: must have at most 32768 bytes, has 60000"),
@@ -186,7 +190,7 @@ def test_the_fingerprint_of_an_incident_is_the_known_one():
 
 
 def test_a_card_that_could_never_be_given_is_refused(world):
-    card = world.lesson()["card"] | {name: "必须先运行测试再下结论" * 50 for name in ("when", "must_do", "must_not", "verify", "why")}
+    card = world.lesson()["card"] | dict.fromkeys(("when", "must_do", "must_not", "verify", "why"), "必须先运行测试再下结论" * 50)
     assert "tokens, at most 1600" in refused(with_lesson(world, card=card))
 
 
@@ -213,7 +217,9 @@ def test_a_report_that_says_nothing_is_refused(world, report):
     assert refused(world.receipt(report_content=report or " ")).startswith("report_content: ")
 
 
-@pytest.mark.parametrize("report", ["The agent never ran the tests.", "助手没有运行测试就声称完成了", "```\nThe agent never ran the tests it named.\n```"])
+@pytest.mark.parametrize(
+    "report", ["The agent never ran the tests.", "助手没有运行测试就声称完成了", "```\nThe agent never ran the tests it named.\n```"]
+)
 def test_a_report_of_one_sentence_is_enough(report):
     assert is_substantive(report)
 
@@ -237,8 +243,11 @@ def test_whatever_is_put_anywhere_the_answer_is_a_receipt_or_a_named_refusal(dat
         path.append(step)
         inner = inner[step]
     changed = put(value, data.draw(JSON), *path)
+    refusal = None
     try:
         parse_receipt(changed)
     except ReviewError as bad:
-        assert bad.reason == "receipt_shape"
-        assert ": " in bad.sentence
+        refusal = bad
+    if refusal is not None:
+        assert refusal.reason == "receipt_shape"
+        assert ": " in refusal.sentence

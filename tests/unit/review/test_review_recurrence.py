@@ -35,8 +35,7 @@ def go(db, paths, home, world):
         made = [lesson(act, said) if callable(lesson) else lesson for lesson in lessons]
         settings = world.answering(home, world.receipt(*made, **changes))
         environ = {"PATH": os.environ["PATH"]}
-        outcome = run_review(db, paths, settings, (), environ, review_id, world.Ticking(now + 10 * world.MINUTE), world.same)
-        return outcome
+        return run_review(db, paths, settings, (), environ, review_id, world.Ticking(now + 10 * world.MINUTE), world.same)
 
     return run
 
@@ -44,7 +43,7 @@ def go(db, paths, home, world):
 @pytest.fixture
 def first(db, world, go):
     """A committed Major lesson; gives its id."""
-    outcome = go(lambda act, said: world.lesson(act, said), session_id="claude:s-1")
+    outcome = go(world.lesson, session_id="claude:s-1")
     assert outcome.result is Result.COMPLETED, outcome
     return outcome.committed.decisions[0].lesson_id
 
@@ -175,7 +174,7 @@ def test_another_projects_lesson_is_neither_seen_nor_revised(db, world, first, g
     session_id, project = "claude:other", "/home/dev/other"
     outcome = go(again(world, first), session_id=session_id, project=project)
     assert (outcome.reason, outcome.detail) == ("receipt_revision", f"lessons[0].base_revision: there is no lesson {first} to revise")
-    fresh = go(lambda act, said: world.lesson(act, said), session_id=session_id, project=project)
+    fresh = go(world.lesson, session_id=session_id, project=project)
     assert fresh.result is Result.COMPLETED
     assert lesson_rows.get(db, fresh.committed.decisions[0].lesson_id).project_id == project
     assert effects(db) == []
@@ -217,7 +216,24 @@ def test_without_an_earlier_lesson_the_reviewer_cannot_account_for_one(db, world
 
 def row(lesson_id="l", severity=Severity.MAJOR, revision=1, status="active", created=0) -> LessonRow:
     return LessonRow(
-        lesson_id, "/p", "project:/p", "hash", revision, severity, "f", "m", "c", status, "none", "conditional", "project", True, 1, "s", created, 0
+        lesson_id,
+        "/p",
+        "project:/p",
+        "hash",
+        revision,
+        severity,
+        "f",
+        "m",
+        "c",
+        status,
+        "none",
+        "conditional",
+        "project",
+        True,
+        1,
+        "s",
+        created,
+        0,
     )
 
 
@@ -270,7 +286,11 @@ SAID = st.none() | st.builds(
 @hypothesis.given(said=SAID, named=st.none() | DELIVERIES, given=st.lists(DELIVERIES, max_size=4), complaint=st.integers(0, 20))
 def test_an_account_never_says_anything_about_delivery_that_the_store_does_not(said, named, given, complaint):
     told = account(said, row(), named, given, "s", complaint)
-    known = {(each.delivery_id, each.state) for each in (*given, *([named] if named else [])) if each.lesson_id == "l" and each.emitted_ms <= complaint}
+    known = {
+        (each.delivery_id, each.state)
+        for each in (*given, *([named] if named else []))
+        if each.lesson_id == "l" and each.emitted_ms <= complaint
+    }
     if told.application_id is None:
         assert told.delivery_state in ("not_found", "selected")
         assert not [each for each in given if each.lesson_id == "l" and each.emitted_ms <= complaint]

@@ -106,7 +106,7 @@ def test_the_command_gets_four_variables_no_input_and_an_allowlisted_environment
 
 
 @pytest.mark.parametrize(
-    ("body", "reason", "detail"),
+    "case",
     [
         ("print('no receipt')", "reviewer_output_unreadable", "11 bytes"),
         ("print('{}')", "reviewer_output_unreadable", ""),
@@ -117,7 +117,8 @@ def test_the_command_gets_four_variables_no_input_and_an_allowlisted_environment
         ("print('{\"review_receipt_id\": 7}')", "receipt_shape", "write_complete: must be true"),
     ],
 )
-def test_a_failed_reviewer_costs_an_attempt_and_leaves_everything_as_it_was(db, home, paths, world, review, go, body, reason, detail):
+def test_a_failed_reviewer_costs_an_attempt_and_leaves_everything_as_it_was(db, home, paths, world, review, go, case):
+    body, reason, detail = case
     settings = Settings(reviewer_command=world.script(home, body), reviewer_timeout_ms=3_000)
     outcome = go(settings)
     assert (outcome.result, outcome.reason) == (Result.RETRY, reason)
@@ -148,7 +149,7 @@ def test_a_refused_receipt_writes_nothing_and_says_why(db, home, world, review, 
     if "evidence_refs" in changes:
         changes = {"evidence_refs": [made["evidence_refs"][0] | changes["evidence_refs"][0]]}
     if "effectiveness" in changes:
-        changes = {"effectiveness": world.effectiveness(**{"previous": changes["effectiveness"]["previous_lesson_id"]})}
+        changes = {"effectiveness": world.effectiveness(previous=changes["effectiveness"]["previous_lesson_id"])}
     outcome = go(world.answering(home, world.receipt(made | changes)))
     assert (outcome.result, outcome.reason) == (Result.RETRY, reason)
     assert outcome.detail.startswith("lessons[0].")
@@ -208,6 +209,30 @@ def test_what_could_not_even_be_tried_is_postponed_and_no_attempt(db, world, rev
     assert (row.status.value, row.attempt, row.reason) == ("pending", 0, reason)
     assert row.next_wake_ms > world.NOW
     assert untouched(db, review)
+
+
+def test_a_review_whose_words_were_erased_asks_nobody(db, home, world, review, go):
+    with writing(db):
+        db.execute("DELETE FROM events WHERE event_id = 'said'")
+    outcome = go(world.answering(home, world.receipt()))
+    assert (outcome.result, outcome.reason) == (Result.RETRY, "evidence_erased")
+    assert spend_rows.of_review(db, review) == []
+
+
+@pytest.mark.parametrize(
+    "wrap",
+    [
+        lambda text: f"```json\n{text}\n```",
+        lambda text: json.dumps({"structured_output": json.loads(text)}),
+        lambda text: json.dumps({"type": "result", "result": text}),
+        lambda text: json.dumps({"response": f"```\n{text}\n```", "stats": {}}),
+    ],
+)
+def test_a_receipt_in_a_fence_or_in_a_hosts_envelope_is_found(db, home, world, review, go, wrap):
+    settings = world.answering(home, world.receipt(world.lesson()))
+    answer = home / "answer.json"
+    answer.write_text(wrap(answer.read_text("utf-8")), "utf-8")
+    assert go(settings).result is Result.COMPLETED
 
 
 def test_five_failures_of_a_reviewer_rest_it_for_everybody(db, home, world, review, go):
@@ -406,6 +431,18 @@ def test_another_hosts_reviewer_never_sees_the_session(db, home, world, review, 
     outcome = go(Settings(), reviewers=[reviewer])
     assert (outcome.result, outcome.reason, outcome.detail) == (Result.POSTPONED, "reviewer_missing", "no reviewer for claude is installed")
     assert reviewer.requests == []
+
+
+def test_a_provider_learns_which_command_the_settings_name(db, home, world, review, go):
+    reviewer, seen = provider(world, home, world.receipt()), []
+
+    def viable(environ):
+        seen.append(environ.get("AGENT_FEEDBACK_LOOP_CLAUDE_COMMAND"))
+        return Viability(ok=False, reason="looked")
+
+    reviewer.viable = viable
+    go(Settings(claude_command="/opt/claude"), reviewers=[reviewer])
+    assert seen == ["/opt/claude"]
 
 
 def test_a_provider_that_is_not_viable_says_why(db, home, world, review, go):

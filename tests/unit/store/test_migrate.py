@@ -187,7 +187,16 @@ MOUNTS = """\
 """
 
 
-@pytest.mark.parametrize(("path", "kind"), [("/home/me", "ext4"), ("/home/me/shared folder/x", "9p"), ("/mnt/nas", "nfs4"), ("/mnt/nas/local/y", "ext4"), ("/mnt/nastier", "ext4")])
+@pytest.mark.parametrize(
+    ("path", "kind"),
+    [
+        ("/home/me", "ext4"),
+        ("/home/me/shared folder/x", "9p"),
+        ("/mnt/nas", "nfs4"),
+        ("/mnt/nas/local/y", "ext4"),
+        ("/mnt/nastier", "ext4"),
+    ],
+)
 def test_the_deepest_mount_decides(path: str, kind: str) -> None:
     assert mount_type(path, parse_mountinfo(MOUNTS)) == kind
 

@@ -50,7 +50,9 @@ def remembered(paths: Paths) -> dict[str, object]:
 class Home:
     """Use as a context manager. `mark`: jobs only; lets a kernel timer end the process when a plug-in hangs."""
 
-    def __init__(self, home: str | None = None, environ: Mapping[str, str] | None = None, *, clock: Clock = now_ms, killable: bool = False) -> None:
+    def __init__(
+        self, home: str | None = None, environ: Mapping[str, str] | None = None, *, clock: Clock = now_ms, killable: bool = False
+    ) -> None:
         self.environ = dict(os.environ if environ is None else environ)
         self.paths = paths_of(home, self.environ)
         self.clock = clock
@@ -118,7 +120,11 @@ class Home:
     def chain(self) -> Chain:
         """Redaction."""
         name_key = self.half.name_key
-        return Chain(self.registry.redactors(), self.guard, lambda secret: keyed_hash(name_key, "secret", secret.encode("utf-8", "surrogatepass"))[:32])
+        return Chain(
+            self.registry.redactors(),
+            self.guard,
+            lambda secret: keyed_hash(name_key, "secret", secret.encode("utf-8", "surrogatepass"))[:32],
+        )
 
     @functools.cached_property
     def writer(self) -> Writer:

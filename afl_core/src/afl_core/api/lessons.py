@@ -8,9 +8,14 @@ from typing import Any
 import attrs
 
 from afl_core.api.home import Home
+from afl_core.changes import gates
 from afl_core.lessons import effect, explain
 from afl_core.model.errors import StoreError
 from afl_core.store import deliveries, lessons, sessions
+from afl_core.store.connection import writing
+
+PERSON = "user:local"
+"""The actor of changes made by hand."""
 
 
 def project_of(directory: str) -> str:
@@ -26,7 +31,11 @@ def listed(home: Home, directory: str | None, *, only_global: bool = False, ever
     if only_global:
         rows = lessons.everywhere(db)
     elif every:
-        rows = [row for (lesson_id,) in db.execute("SELECT lesson_id FROM lessons ORDER BY lesson_id").fetchall() if (row := lessons.get(db, lesson_id)) is not None]
+        rows = [
+            row
+            for (lesson_id,) in db.execute("SELECT lesson_id FROM lessons ORDER BY lesson_id").fetchall()
+            if (row := lessons.get(db, lesson_id)) is not None
+        ]
     else:
         rows = lessons.for_project(db, project_of(directory or os.getcwd()))
     return [_summary(home, row.lesson_id) for row in rows]
@@ -36,9 +45,19 @@ def shown(home: Home, reference: str) -> dict[str, Any]:
     """One lesson in full; `reference` is its id, the short id on its card, or the beginning of its id."""
     row = lessons.find(home.db, reference)
     if row is None:
-        near = [found for (found,) in home.db.execute("SELECT lesson_id FROM lessons WHERE lesson_id >= ? AND lesson_id < ? ORDER BY lesson_id", (reference, reference + "\U0010ffff"))]
+        near = [
+            found
+            for (found,) in home.db.execute(
+                "SELECT lesson_id FROM lessons WHERE lesson_id >= ? AND lesson_id < ? ORDER BY lesson_id",
+                (reference, reference + "\U0010ffff"),
+            )
+        ]
         if len(near) != 1:
-            raise StoreError(f"no lesson is called {reference!r}" if not near else f"{reference!r} means {len(near)} lessons: {', '.join(near)}", code="AFL-STORE-023", hint="run: afl memory list --all")
+            raise StoreError(
+                f"no lesson is called {reference!r}" if not near else f"{reference!r} means {len(near)} lessons: {', '.join(near)}",
+                code="AFL-STORE-023",
+                hint="run: afl memory list --all",
+            )
         row = lessons.get(home.db, near[0])
     assert row is not None
     fields = lessons.fields_of(home.db, row.lesson_id) or {}
@@ -58,7 +77,11 @@ def explained(home: Home, session: str) -> dict[str, Any]:
     if row is None:
         found = home.db.execute("SELECT session_id FROM sessions WHERE native_id = ?", (session,)).fetchall()
         if len(found) != 1:
-            raise StoreError(f"no session {session!r} is known", code="AFL-STORE-024", hint="use the session id the host shows; sessions are known after their first hook")
+            raise StoreError(
+                f"no session {session!r} is known",
+                code="AFL-STORE-024",
+                hint="use the session id the host shows; sessions are known after their first hook",
+            )
         session = str(found[0][0])
     told: dict[str, Any] = attrs.asdict(explain.explain(home.db, session), value_serializer=_plain)
     return told
@@ -84,3 +107,24 @@ def _summary(home: Home, lesson_id: str) -> dict[str, Any]:
 
 def _plain(_instance: object, _field: object, value: Any) -> Any:
     return getattr(value, "value", value) if not isinstance(value, tuple) else list(value)
+
+
+def switched(home: Home, reference: str, *, on: bool, reason: str) -> dict[str, Any]:
+    """A person enables or disables a lesson; returns the lesson and the number of the change, by which it can be undone."""
+    lesson_id = shown(home, reference)["lesson_id"]
+    with writing(home.db, durable=True):
+        n = gates.switch(home.db, lesson_id=lesson_id, on=on, actor=PERSON, reason=reason, now=home.clock())
+    return {"lesson_id": lesson_id, "change": n, "status": "active" if on else "disabled"}
+
+
+def undone(home: Home, change: int, *, reason: str) -> dict[str, Any]:
+    """Undo one change; refused, naming the later ones, when memory is no longer as that change left it."""
+    with writing(home.db, durable=True):
+        n = gates.undo(home.db, n=change, actor=PERSON, reason=reason, now=home.clock())
+    return {"undone": change, "change": n}
+
+
+def changed(home: Home, limit: int) -> list[dict[str, Any]]:
+    """The newest rows of the audit chain, and whether the chain is whole."""
+    rows = home.db.execute("SELECT n, at_ms, actor, action, target FROM audit ORDER BY n DESC LIMIT ?", (limit,))
+    return [dict(row) for row in rows]

@@ -13,7 +13,14 @@ from afl_core.plugins.isolation import quarantined
 def listed(home: Home) -> list[dict[str, Any]]:
     """Every plug-in with what it registers, its problem, and what the ledger holds against it."""
     registry = home.registry
-    registry.hosts(), registry.reviewers(), registry.redactors(), registry.selectors(), registry.commands(), registry.keystores(home.paths.keys)
+    (
+        registry.hosts(),
+        registry.reviewers(),
+        registry.redactors(),
+        registry.selectors(),
+        registry.commands(),
+        registry.keystores(home.paths.keys),
+    )
     entries = registry.guard.ledger.all()
     now = home.clock()
     return [

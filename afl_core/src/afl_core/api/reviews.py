@@ -48,7 +48,12 @@ def retried(home: Home, reference: str) -> dict[str, Any]:
 
 
 def _find(home: Home, reference: str) -> reviews.ReviewRow:
-    found = [row[0] for row in home.db.execute("SELECT review_id FROM reviews WHERE review_id >= ? AND review_id < ? LIMIT 3", (reference, reference + "\U0010ffff"))]
+    found = [
+        row[0]
+        for row in home.db.execute(
+            "SELECT review_id FROM reviews WHERE review_id >= ? AND review_id < ? LIMIT 3", (reference, reference + "\U0010ffff")
+        )
+    ]
     row = reviews.get(home.db, found[0]) if len(found) == 1 else None
     if row is None:
         raise StoreError(f"{reference!r} means no review, or several", code="AFL-STORE-025", hint="run: afl review list")
@@ -59,4 +64,9 @@ def _row(home: Home, row: reviews.ReviewRow) -> dict[str, Any]:
     reason = REASONS.get(row.reason or "")
     body = attrs.asdict(row)
     body["status"] = row.status.value
-    return {**body, "reason_sentence": reason.sentence if reason else None, "next_step": reason.next_step if reason else None, "event_count": len(queue_rows.of_review(home.db, row.review_id))}
+    return {
+        **body,
+        "reason_sentence": reason.sentence if reason else None,
+        "next_step": reason.next_step if reason else None,
+        "event_count": len(queue_rows.of_review(home.db, row.review_id)),
+    }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+import re
 import sqlite3
 from collections.abc import Mapping
 
@@ -10,11 +12,12 @@ import attrs
 from afl_core.capture.drafts import Draft, bounded
 from afl_core.capture.limits import MESSAGE_CHARS
 from afl_core.capture.payload import read_payload
-from afl_core.capture.sightings import HOOK, join
+from afl_core.capture.sightings import HOOK, SAME_MOMENT_MS, is_same_moment, join
 from afl_core.capture.sync import Batch, Consumer, Newborn, Session, Tools
+from afl_core.model.errors import VaultError
 from afl_core.model.event import Event, EventKind, Place, Role
 from afl_core.model.ids import new_id
-from afl_core.store import events
+from afl_core.store import cursors, events, intake
 from afl_core.store.connection import writing
 from afl_core.vault.keys import Opener
 
@@ -23,8 +26,13 @@ GRACE_MS = 120_000
 
 ENDED_GRACE_MS = 5_000
 
-SAME_MOMENT_MS = 60_000
-"""A transcript message of the same turn within this time is the same words wrapped by the host."""
+SLASH_COMMAND = re.compile(r"\s*/[\w:.-]+(\s|$)")
+"""A command of the host, not words to the agent; a path has a second slash."""
+
+BROKEN_RECORD = ("AFL-VAULT-002", "AFL-VAULT-003", "AFL-VAULT-006")
+"""The record itself can never be opened, whatever the keystore holds."""
+
+log = logging.getLogger("afl.capture")
 
 
 @attrs.frozen
@@ -44,78 +52,130 @@ def due(db: sqlite3.Connection, session_id: str, now: int, ended: bool) -> list[
     """Hook rows that waited long enough, oldest first. A time that lies in the future counts as past."""
     grace = ENDED_GRACE_MS if ended else GRACE_MS
     rows = db.execute(
-        "SELECT intake_id, kind, turn, transcript_size, total_bytes, sealed, received_ms FROM intake WHERE session_id = ? AND state = 'new' AND kind IN ('prompt', 'stop') AND sealed IS NOT NULL"
-        " AND text_mac IS NOT NULL AND (received_ms <= ? OR received_ms > ?) ORDER BY received_ms, intake_id",
+        "SELECT intake_id, kind, turn, transcript_size, total_bytes, sealed, received_ms FROM intake WHERE session_id = ? AND state = 'new'"
+        " AND kind IN ('prompt', 'stop') AND sealed IS NOT NULL AND (received_ms <= ? OR received_ms > ?) ORDER BY received_ms, intake_id",
         (session_id, now - grace, now + GRACE_MS),
     )
     return [Waiting(*row) for row in rows]
 
 
-def adopt(db: sqlite3.Connection, session: Session, fields: Mapping[str, str], opener: Opener, tools: Tools, consume: Consumer, *, ended: bool) -> int:
-    """Give every overdue hook row its event; returns how many were born. Raises `VaultError` when the keystore cannot open them: they keep waiting."""
+def adopt(
+    db: sqlite3.Connection, session: Session, fields: Mapping[str, str], opener: Opener, tools: Tools, consume: Consumer, *, ended: bool
+) -> int:
+    """Give every overdue hook row its event; returns how many were born.
+
+    Raises `VaultError` when the keystore cannot open them and `RedactionError` when their text cannot be judged: they keep waiting.
+    """
     born = 0
     for waiting in due(db, session.session_id, tools.clock(), ended):
-        if (known := _wrapped(db, session, waiting)) is not None:
-            with writing(db):
-                join(db, waiting.intake_id, session.session_id, known, tools.clock())
+        opened = _open(db, waiting, opener, tools)
+        text = _words(waiting, opened, fields) if opened is not None else None
+        if opened is None or text is None:
+            _set_aside(db, waiting, keep_sealed=opened is None)
             continue
-        name = fields["prompt"] if waiting.kind == "prompt" else fields.get("answer", "")
-        opened = opener.open(f"intake:{waiting.intake_id}", waiting.sealed)
-        payload = read_payload(opened, waiting.total_bytes > len(opened), tuple(fields.values())) or {}
-        text = payload.get(name)
-        if not isinstance(text, str) or not text.strip() or text.lstrip().startswith("/"):
+        draft = _draft(db, session, waiting, text, tools)
+        if (known := _seen_already(db, waiting, draft)) is not None:
             with writing(db):
-                db.execute("UPDATE intake SET state = 'ignored', sealed = NULL WHERE intake_id = ?", (waiting.intake_id,))
+                if not _is_taken(db, waiting.intake_id):
+                    join(db, waiting.intake_id, session.session_id, known, tools.clock())
             continue
-        draft = _draft(session, waiting, text, tools)
-        with writing(db):
-            tools.writer.register(db)
-        event = attrs.evolve(draft.event, blob=tools.blobs.put(tools.writer, opened))
-        with writing(db):
-            if _taken(db, session.session_id, waiting.intake_id):
-                continue
-            events.insert(db, event, mac=draft.mac, manifest=draft.manifest)
-            events.add_sighting(db, session.session_id, HOOK, waiting.intake_id, event.event_id, tools.clock())
-            db.execute("UPDATE intake SET state = 'born', sealed = NULL WHERE intake_id = ?", (waiting.intake_id,))
-            consume(db, Batch((Newborn(event=event, by_person=draft.by_person, signal=None, draft=draft, born=True),), (), ()))
-        born += 1
+        born += _bear(db, waiting, draft, opened, tools, consume)
     return born
 
 
-def _taken(db: sqlite3.Connection, session_id: str, intake_id: str) -> bool:
-    return events.sighted(db, session_id, HOOK, intake_id) is not None
+def _set_aside(db: sqlite3.Connection, waiting: Waiting, *, keep_sealed: bool) -> None:
+    """Nothing can be born from this row. A record that does not open stays until its retention: a backup may hold its key."""
+    with writing(db):
+        db.execute(
+            "UPDATE intake SET state = 'ignored', sealed = CASE WHEN ? THEN sealed END WHERE intake_id = ? AND state = 'new'",
+            (keep_sealed, waiting.intake_id),
+        )
 
 
-def _wrapped(db: sqlite3.Connection, session: Session, waiting: Waiting) -> str | None:
-    """The one message of the same turn and moment that no hook has claimed: the host wrapped the words (a long paste), so the keyed hashes differ."""
+def _open(db: sqlite3.Connection, waiting: Waiting, opener: Opener, tools: Tools) -> bytes | None:
+    try:
+        return opener.open(intake.context_of(waiting.intake_id), waiting.sealed)
+    except VaultError as bad:
+        if bad.code not in BROKEN_RECORD:
+            raise
+        log.warning("hook record %s: %s: %s", waiting.intake_id, bad.code, bad.sentence)
+        with writing(db):
+            intake.count(db, "bad_intake_record", tools.clock())
+        return None
+
+
+def _words(waiting: Waiting, opened: bytes, fields: Mapping[str, str]) -> str | None:
+    """The prompt or the answer in the payload; None for none and for a command of the host."""
+    is_cut = waiting.total_bytes > len(opened)
+    payload = read_payload(opened, is_cut, tuple(fields.values())) or {}
+    text = payload.get(fields.get("prompt" if waiting.kind == "prompt" else "answer", ""))
+    if not isinstance(text, str) or not text.strip():
+        return None
+    return None if waiting.kind == "prompt" and SLASH_COMMAND.match(text) else text
+
+
+def _bear(db: sqlite3.Connection, waiting: Waiting, draft: Draft, opened: bytes, tools: Tools, consume: Consumer) -> bool:
+    with writing(db):
+        tools.writer.register(db)
+    tools.blobs.put(tools.writer, opened)
+    with writing(db):
+        if _is_taken(db, waiting.intake_id):
+            return False
+        # Once more under the write lock, which the sweep of orphans takes too.
+        event = attrs.evolve(draft.event, blob=tools.blobs.put(tools.writer, opened))
+        events.insert(db, event, mac=draft.mac, manifest=draft.manifest)
+        events.add_sighting(db, event.session_id, HOOK, waiting.intake_id, event.event_id, tools.clock())
+        db.execute("UPDATE intake SET state = 'born', sealed = NULL WHERE intake_id = ?", (waiting.intake_id,))
+        consume(db, Batch((Newborn(event=event, by_person=draft.by_person, signal=None, draft=draft, born=True),)))
+    return True
+
+
+def _is_taken(db: sqlite3.Connection, intake_id: str) -> bool:
+    """Whether another process gave the row its event meanwhile."""
+    row = db.execute("SELECT state FROM intake WHERE intake_id = ?", (intake_id,)).fetchone()
+    return row is None or row[0] != "new"
+
+
+def _seen_already(db: sqlite3.Connection, waiting: Waiting, draft: Draft) -> str | None:
+    """The message that no hook has claimed and that is these words: the same text, not long before; else one of the same turn and moment.
+
+    Of a person that is the only one there is, since the host wrapped it (a long paste). Of the agent it is the last one whose text agrees.
+    """
+    session_id, role = draft.event.session_id, draft.event.role
+    for event in events.unseen_by(db, session_id, HOOK, draft.mac, role, waiting.turn):
+        if event.source_ms is None or event.source_ms >= waiting.received_ms - SAME_MOMENT_MS:
+            return event.event_id
     if waiting.turn is None:
         return None
-    role = Role.USER if waiting.kind == "prompt" else Role.ASSISTANT
-    near = []
-    for event_id in events.unseen_in_turn(db, session.session_id, HOOK, waiting.turn, role):
-        event = events.get(db, event_id)
-        if event is not None and event.source_ms is not None and abs(event.source_ms - waiting.received_ms) <= SAME_MOMENT_MS:
-            near.append(event_id)
-    if role is Role.ASSISTANT:
-        return near[-1] if near else None  # a stop names the turn's last answer
-    return near[0] if len(near) == 1 else None
+    unseen = events.unseen_in_turn(db, session_id, HOOK, waiting.turn, role)
+    near = [event for event in unseen if is_same_moment(event.source_ms, waiting.received_ms)]
+    if role is Role.USER:
+        return near[0].event_id if len(near) == 1 else None
+    return next((event.event_id for event in reversed(near) if _agree(event.text, draft.event.text)), None)
 
 
-def _draft(session: Session, waiting: Waiting, text: str, tools: Tools) -> Draft:
-    person = waiting.kind == "prompt"
-    redacted, _whole = bounded(text, MESSAGE_CHARS, tools.chain, ())
+def _agree(one: str, other: str) -> bool:
+    """Whether one text holds the other, white space aside: a stop may name one block of an answer or all of them."""
+    one, other = " ".join(one.split()), " ".join(other.split())
+    return bool(one and other) and (one in other or other in one)
+
+
+def _draft(db: sqlite3.Connection, session: Session, waiting: Waiting, text: str, tools: Tools) -> Draft:
+    is_person = waiting.kind == "prompt"
+    redacted, _whole = bounded(text, MESSAGE_CHARS, tools.chain, cursors.secrets(db, session.session_id))
     event = Event(
         event_id=new_id(),
         session_id=session.session_id,
         project_id=session.project_id,
-        place=Place(1, waiting.transcript_size or 0, 0),
-        epoch=session.epoch,
+        place=Place(cursors.generation(db, session.session_id), waiting.transcript_size or 0, 0),
+        epoch=events.epoch_at(db, session.session_id, waiting.received_ms) or session.epoch,
         kind=EventKind.MESSAGE,
-        role=Role.USER if person else Role.ASSISTANT,
+        role=Role.USER if is_person else Role.ASSISTANT,
         text=redacted.text,
         turn=waiting.turn,
         completeness="hook_only",
         source_ms=waiting.received_ms,
         captured_ms=tools.clock(),
     )
-    return Draft(event=event, raw=text, mac=tools.writer.half.text_mac(text), manifest=redacted.manifest, source_id="", by_person=person)
+    mac = tools.writer.half.text_mac(text)
+    return Draft(event=event, raw=text, mac=mac, manifest=redacted.manifest, source_id="", by_person=is_person)

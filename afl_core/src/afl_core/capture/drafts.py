@@ -7,7 +7,18 @@ from collections.abc import Callable, Sequence
 import attrs
 
 from afl_core.capture import signals
-from afl_core.capture.limits import CUT_MARK, MARGIN_CHARS, MESSAGE_CHARS, TOOL_ERROR_CHARS, TOOL_INPUT_CHARS, WATCHED_CHARS, head, name, storable, tail_start
+from afl_core.capture.limits import (
+    CUT_MARK,
+    MARGIN_CHARS,
+    MESSAGE_CHARS,
+    TOOL_ERROR_CHARS,
+    TOOL_INPUT_CHARS,
+    WATCHED_CHARS,
+    head,
+    name,
+    storable,
+    tail_start,
+)
 from afl_core.capture.thread import Thread
 from afl_core.model.event import Event, EventKind, Place, Role, Signal
 from afl_core.model.ids import new_id
@@ -108,7 +119,9 @@ def _said(said: Said, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thre
 def _called(called: ToolCalled, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thread:
     redacted, whole = bounded(called.input_json, TOOL_INPUT_CHARS, frame.chain, thread.secrets)
     event = _event(called, thread, frame, EventKind.TOOL_CALL, Role.ASSISTANT, redacted.text)
-    event = attrs.evolve(event, call_id=name(called.call_id), tool_name=name(called.name), completeness="whole" if whole else "head_and_tail")
+    event = attrs.evolve(
+        event, call_id=name(called.call_id), tool_name=name(called.name), completeness="whole" if whole else "head_and_tail"
+    )
     drafts.append(_draft(event, called.input_json, frame, redacted))
     thread = signals.agent_acted(thread, event.event_id, event.turn)
     return thread.with_call(called.call_id, event.event_id).with_secrets(redacted.secrets)
@@ -150,12 +163,21 @@ def _cut(cut: Cut, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thread:
 
 
 def _draft(
-    event: Event, raw: str, frame: Frame, redacted: Redacted, *, by_person: bool = False, signal: Signal | None = None, tool: ToolUse | None = None
+    event: Event,
+    raw: str,
+    frame: Frame,
+    redacted: Redacted,
+    *,
+    by_person: bool = False,
+    signal: Signal | None = None,
+    tool: ToolUse | None = None,
 ) -> Draft:
     place = event.place
     source_id = f"{event.native_id}#{place.part}" if event.native_id else f"{place.generation}:{place.offset}:{place.part}"
     mac = frame.mac(raw) if raw else ""
-    return Draft(event=event, raw=raw, mac=mac, manifest=redacted.manifest, source_id=source_id, by_person=by_person, signal=signal, tool=tool)
+    return Draft(
+        event=event, raw=raw, mac=mac, manifest=redacted.manifest, source_id=source_id, by_person=by_person, signal=signal, tool=tool
+    )
 
 
 def _event(seen: Said | ToolCalled | ToolReturned | Cut, thread: Thread, frame: Frame, kind: EventKind, role: Role, text: str) -> Event:

@@ -6,6 +6,7 @@ import errno
 import os
 import stat
 from collections.abc import Callable, Iterator
+from typing import Self
 
 import attrs
 
@@ -43,7 +44,9 @@ class Transcript:
         try:
             self._descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
         except FileNotFoundError as bad:
-            raise CaptureError(f"{path} is not there (yet)", code="AFL-CAPTURE-002", hint="nothing to do: it is read when it appears") from bad
+            raise CaptureError(
+                f"{path} is not there (yet)", code="AFL-CAPTURE-002", hint="nothing to do: it is read when it appears"
+            ) from bad
         except OSError as bad:
             reason = "is a symbolic link" if bad.errno == errno.ELOOP else f"cannot be opened: {bad.strerror}"
             raise CaptureError(f"{path} {reason}", code="AFL-CAPTURE-003", hint=f"check {path}") from bad
@@ -54,13 +57,22 @@ class Transcript:
             raise CaptureError(f"{path} {what}", code="AFL-CAPTURE-004", hint=f"check {path}")
         self.device, self.inode, self.size = found.st_dev, found.st_ino, found.st_size
 
-    def __enter__(self) -> Transcript:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_exc: object) -> None:
         os.close(self._descriptor)
 
-    def chunks(self, offset: int, skipping: bool, wants: Callable[[bytes], bool], *, limit: int, chunk_bytes: int = CHUNK_BYTES, record_limit: int = RECORD_LIMIT_BYTES) -> Iterator[Chunk]:
+    def chunks(
+        self,
+        offset: int,
+        skipping: bool,
+        wants: Callable[[bytes], bool],
+        *,
+        limit: int,
+        chunk_bytes: int = CHUNK_BYTES,
+        record_limit: int = RECORD_LIMIT_BYTES,
+    ) -> Iterator[Chunk]:
         """Stretches of complete records from `offset`, at most `limit` bytes in all. An unfinished last record is left for the next time."""
         position = offset
         while position < self.size and position - offset < limit:
@@ -79,7 +91,9 @@ class Transcript:
                 return Chunk((), position + len(data), True, ())
             start = newline + 1
         last = data.rfind(b"\n")
-        while last < start and len(data) - start <= record_limit and (more := self._read(position + len(data), max(chunk_bytes, len(data)))):
+        while (
+            last < start and len(data) - start <= record_limit and (more := self._read(position + len(data), max(chunk_bytes, len(data))))
+        ):
             data += more
             last = data.rfind(b"\n")
         if last < start:

@@ -13,6 +13,9 @@ from afl_core.store import events
 HOOK = "hook"
 TRANSCRIPT = "transcript"
 
+SAME_MOMENT_MS = 60_000
+"""A hook and a transcript that tell of the same turn within this time may tell of the same words, though the host wrapped them (a long paste)."""
+
 
 @attrs.frozen
 class Settled:
@@ -27,14 +30,17 @@ def settle(db: sqlite3.Connection, draft: Draft, now: int) -> Settled:
     """Store one transcript draft, in the caller's transaction: known record, hook-born event, or new."""
     event = draft.event
     known = events.sighted(db, event.session_id, TRANSCRIPT, draft.source_id)
-    if known is None and event.native_id is not None:
-        known = events.elsewhere(db, event.native_id, event.place.part, event.session_id)
-        if known is not None:
-            _join_waiting(db, draft, known, now)
     if known is not None:
-        return Settled(attrs.evolve(event, event_id=known), born=False, joined=False)
-    if event.kind is EventKind.MESSAGE and (hook_born := events.unseen_by(db, event.session_id, TRANSCRIPT, draft.mac, event.role)) is not None:
+        events.read_again(db, known, event, draft.manifest)
+        return _known(draft, known)
+    copied = events.elsewhere(db, event.native_id, event.place.part, event.session_id) if event.native_id is not None else None
+    if copied is not None:
+        _join_waiting(db, draft, copied, now)
+        return _known(draft, copied)
+    hook_born = _hook_born(db, draft) if event.kind is EventKind.MESSAGE else None
+    if hook_born is not None:
         events.place_in_transcript(db, hook_born, event)
+        events.read_again(db, hook_born, event, draft.manifest)
         events.add_sighting(db, event.session_id, TRANSCRIPT, draft.source_id, hook_born, now)
         return Settled(attrs.evolve(event, event_id=hook_born), born=False, joined=True)
     events.insert(db, event, mac=draft.mac or None, manifest=draft.manifest)
@@ -44,15 +50,46 @@ def settle(db: sqlite3.Connection, draft: Draft, now: int) -> Settled:
     return Settled(event, born=True, joined=False)
 
 
+def _known(draft: Draft, event_id: str) -> Settled:
+    return Settled(attrs.evolve(draft.event, event_id=event_id), born=False, joined=False)
+
+
+def _hook_born(db: sqlite3.Connection, draft: Draft) -> str | None:
+    """The event that only a hook saw so far and that this record is: the same text; else, of a person, the one that was wrapped.
+
+    A hook row of this very turn that still waits for the same text is the better match: then the record is a new event.
+    """
+    event = draft.event
+    same = events.unseen_by(db, event.session_id, TRANSCRIPT, draft.mac, event.role, event.turn)
+    if same and (same[0].turn == event.turn or not _waiting(db, draft, event.turn)):
+        return same[0].event_id
+    if event.role is not Role.USER or event.turn is None or _waiting(db, draft):
+        return None
+    unseen = events.unseen_in_turn(db, event.session_id, TRANSCRIPT, event.turn, event.role)
+    near = [one for one in unseen if is_same_moment(one.source_ms, event.source_ms)]
+    return near[0].event_id if len(near) == 1 else None
+
+
+def is_same_moment(one_ms: int | None, other_ms: int | None) -> bool:
+    """Whether two times are known and near each other."""
+    return one_ms is not None and other_ms is not None and abs(one_ms - other_ms) <= SAME_MOMENT_MS
+
+
 def _join_waiting(db: sqlite3.Connection, draft: Draft, event_id: str, now: int) -> None:
-    """The oldest hook row of the same session, kind and text that waits for its event."""
+    waiting = _waiting(db, draft, draft.event.turn) or _waiting(db, draft)
+    if waiting is not None:
+        join(db, waiting, draft.event.session_id, event_id, now)
+
+
+def _waiting(db: sqlite3.Connection, draft: Draft, turn: str | None = None) -> str | None:
+    """The oldest hook row of the same session, kind and text (and of this turn, when one is given) that waits for its event."""
     kind = "prompt" if draft.event.role is Role.USER else "stop"
     row = db.execute(
-        "SELECT intake_id FROM intake WHERE session_id = ? AND kind = ? AND state = 'new' AND text_mac = ? ORDER BY received_ms, intake_id LIMIT 1",
-        (draft.event.session_id, kind, draft.mac),
+        "SELECT intake_id FROM intake WHERE session_id = ? AND kind = ? AND state = 'new' AND text_mac = ? AND coalesce(turn, '') = coalesce(?, turn, '')"
+        " ORDER BY received_ms, intake_id LIMIT 1",
+        (draft.event.session_id, kind, draft.mac, turn),
     ).fetchone()
-    if row is not None:
-        join(db, str(row[0]), draft.event.session_id, event_id, now)
+    return None if row is None else str(row[0])
 
 
 def join(db: sqlite3.Connection, intake_id: str, session_id: str, event_id: str, now: int) -> None:

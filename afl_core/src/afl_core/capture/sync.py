@@ -1,20 +1,24 @@
-"""The one reader of transcripts and the one place where events are born from them: `tail` sees what just happened, `sync` reads on from the cursor."""
+"""The one reader of transcripts and the one place where events are born from them: `sync` reads on from the cursor, `tail` looks at the end first."""
 
 from __future__ import annotations
 
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import attrs
 
 from afl_core.capture.drafts import Draft, Drafts, Frame, draft
-from afl_core.capture.read import Chunk, Transcript
+from afl_core.capture.read import CHUNK_BYTES, Chunk, Transcript
 from afl_core.capture.sightings import settle
+from afl_core.capture.tail import self_contained
 from afl_core.capture.thread import Thread
 from afl_core.model.clock import Clock
-from afl_core.model.errors import CaptureError, StoreError
+from afl_core.model.errors import CaptureError, PluginError, StoreError
 from afl_core.model.event import Event, Signal
+from afl_core.model.observation import Observation
+from afl_core.plugins.isolation import Guard, MemoryLedger
 from afl_core.redaction.chain import Chain
 from afl_core.spec.host import STATE_LIMIT_BYTES, HostAdapter, Line
 from afl_core.store import cursors, events
@@ -29,6 +33,9 @@ BYTES_PER_PASS = 64 * 1024 * 1024
 DRAFTS_PER_TRANSACTION = 128
 """Keeps a write lock short."""
 
+SECONDS_PER_PARSE = 20.0
+"""After this long inside a host adapter the process is ended and the adapter named (jobs only)."""
+
 
 @attrs.frozen
 class Session:
@@ -42,7 +49,7 @@ class Session:
 
 @attrs.frozen
 class Tools:
-    """What reading needs: redaction, sealing, time."""
+    """What reading needs: redaction, sealing, time, isolation of the adapter."""
 
     chain: Chain
     writer: Writer
@@ -50,6 +57,7 @@ class Tools:
     clock: Clock
     window_ms: int
     oldest_ms: int
+    guard: Guard = attrs.field(factory=lambda: Guard(MemoryLedger()))
 
 
 @attrs.frozen
@@ -65,14 +73,16 @@ class Newborn:
 
 @attrs.frozen
 class Batch:
-    """What one transaction stored; consumers get it inside that transaction."""
+    """What one transaction stored; consumers get it inside that transaction. `epoch`: the one the transcript is in, when a compaction was read."""
 
     newborn: tuple[Newborn, ...]
-    shown: tuple[tuple[str, int | None], ...]
-    compacted: tuple[int | None, ...]
+    shown: tuple[tuple[str, int | None], ...] = ()
+    epoch: int | None = None
 
 
 Consumer = Callable[[sqlite3.Connection, Batch], None]
+Announce = Callable[[Sequence[Event]], None]
+"""Told of events after their transaction committed; never of ones that were rolled back."""
 
 
 @attrs.define
@@ -86,43 +96,112 @@ class Report:
     bytes_read: int = 0
     caught_up: bool = True
     gaps: list[dict[str, int | str]] = attrs.field(factory=list)
-    events: list[Event] = attrs.field(factory=list)
+
+    def add(self, stored: _Stored) -> None:
+        """Count what a transaction committed."""
+        self.born += stored.born
+        self.joined += stored.joined
+        self.known += stored.known
+        self.signals += stored.signals
 
 
-def sync(db: sqlite3.Connection, adapter: HostAdapter, session: Session, path: str, tools: Tools, consume: Consumer, *, limit: int = BYTES_PER_PASS, checkpoint: Callable[[str], None] = lambda _step: None) -> Report:
-    """Read on from the stored cursor. New events and the moved cursor commit together; a stale reader stops without doubling anything."""
-    report = Report()
+@attrs.define
+class _Stored:
+    """What one transaction did; counts for nothing until it is committed."""
+
+    born: int = 0
+    joined: int = 0
+    known: int = 0
+    signals: int = 0
+    newborn: list[Newborn] = attrs.field(factory=list)
+
+
+@attrs.frozen
+class _Pass:
+    """What is the same all through one pass over one transcript."""
+
+    db: sqlite3.Connection
+    session: Session
+    tools: Tools
+    consume: Consumer
+    announce: Announce
+    checkpoint: Callable[[str], None]
+    report: Report = attrs.field(factory=Report)
+
+
+def _nothing(_told: object) -> None:
+    return None
+
+
+def sync(  # noqa: PLR0913 - what a pass works with, each by name
+    db: sqlite3.Connection,
+    adapter: HostAdapter,
+    session: Session,
+    path: str,
+    tools: Tools,
+    consume: Consumer,
+    *,
+    announce: Announce = _nothing,
+    limit: int = BYTES_PER_PASS,
+    chunk_bytes: int = CHUNK_BYTES,
+    checkpoint: Callable[[str], None] = _nothing,
+) -> Report:
+    """Read on from the stored cursor. New events and the moved cursor commit together; a stale reader stops without doubling anything.
+
+    Raises `CaptureError` for a file that cannot be read safely or an adapter that fails, `RedactionError` when a redactor fails: then nothing
+    of the stretch is stored and the cursor stays.
+    """
+    going = _Pass(db, session, tools, consume, announce, checkpoint)
+    report = going.report
     with Transcript(path) as transcript:
         cursor = _cursor(db, session, path, transcript)
         start = cursor.offset
-        for chunk in transcript.chunks(cursor.offset, cursor.skipping, adapter.wants, limit=limit):
-            observations, state = adapter.parse(chunk.lines, cursor.state)
-            _check_state(adapter, state)
+        for chunk in transcript.chunks(cursor.offset, cursor.skipping, _wants(adapter), limit=limit, chunk_bytes=chunk_bytes):
+            observations, state = _parse(adapter, chunk.lines, cursor.state, tools)
             drafts = draft(observations, Thread.from_json(cursor.thread), _frame(session, cursor.generation, tools))
             try:
-                cursor = _commit(db, cursor, chunk, state, drafts, tools, consume, report, checkpoint)
+                cursor = _commit(going, cursor, chunk, state, drafts)
             except StoreError as bad:
-                if bad.code == "AFL-STORE-011":
-                    report.caught_up = False
-                    return report
-                raise
+                if bad.code != "AFL-STORE-011":
+                    raise
+                report.caught_up = False
+                return report
             report.bytes_read = cursor.offset - start
         report.caught_up = cursor.offset - start < limit or cursor.offset >= transcript.size
     return report
 
 
-def tail(db: sqlite3.Connection, adapter: HostAdapter, session: Session, path: str, tools: Tools, consume: Consumer) -> Report:
-    """What just happened, read from the end without moving the cursor: used when the cursor is far behind. `sync` finds these events again as known."""
-    report = Report()
+def tail(
+    db: sqlite3.Connection,
+    adapter: HostAdapter,
+    session: Session,
+    path: str,
+    tools: Tools,
+    consume: Consumer,
+    *,
+    announce: Announce = _nothing,
+) -> Report:
+    """What just happened, read from the end without moving the cursor: used when the cursor is far behind.
+
+    Only what can be understood without the part before it is stored, exactly as `sync` would: it finds these events again as known.
+    """
+    going = _Pass(db, session, tools, consume, announce, _nothing)
     with Transcript(path) as transcript:
         cursor = _cursor(db, session, path, transcript)
-        lines: tuple[Line, ...] = transcript.tail(adapter.wants)
-        observations, _state = adapter.parse(lines, {})
-        drafts = draft(observations, Thread(secrets=Thread.from_json(cursor.thread).secrets), _frame(session, cursor.generation, tools))
-        stored = _seal_raw(db, drafts.drafts, tools)
-        with writing(db):
-            _store(db, stored, drafts, tools, consume, report)
-    return report
+        observations, _state = _parse(adapter, transcript.tail(_wants(adapter)), {}, tools)
+        known = Thread.from_json(cursor.thread)
+        drafts = draft(
+            self_contained(observations), Thread(secrets=known.secrets, epoch=session.epoch), _frame(session, cursor.generation, tools)
+        )
+        sealed, raw = _seal_raw(going, drafts.drafts)
+        names: dict[str, str] = {}
+        for at in range(0, len(sealed), DRAFTS_PER_TRANSACTION):
+            with writing(db):
+                if at == 0:
+                    _confirm(tools, raw)
+                stored = _store(going, sealed[at : at + DRAFTS_PER_TRANSACTION], drafts.shown if at == 0 else (), None, names)
+            _tell(going, stored)
+    return going.report
 
 
 def behind(db: sqlite3.Connection, session: Session, path: str) -> int:
@@ -135,7 +214,6 @@ def _frame(session: Session, generation: int, tools: Tools) -> Frame:
     return Frame(
         session_id=session.session_id,
         project_id=session.project_id,
-        epoch=session.epoch,
         generation=generation,
         window_ms=tools.window_ms,
         oldest_ms=tools.oldest_ms,
@@ -145,76 +223,140 @@ def _frame(session: Session, generation: int, tools: Tools) -> Frame:
     )
 
 
-def _check_state(adapter: HostAdapter, state: dict[str, object]) -> None:
-    size = len(json.dumps(state, separators=(",", ":")))
+def _wants(adapter: HostAdapter) -> Callable[[bytes], bool]:
+    def wants(head: bytes) -> bool:
+        try:
+            return adapter.wants(head)
+        except Exception as bad:
+            raise _failed(adapter, f"{type(bad).__name__} in wants") from bad
+
+    return wants
+
+
+def _parse(adapter: HostAdapter, lines: Sequence[Line], state: dict[str, Any], tools: Tools) -> tuple[list[Observation], dict[str, Any]]:
+    try:
+        observations, after = tools.guard.call(adapter.name, "parse", lambda: adapter.parse(lines, state), seconds=SECONDS_PER_PARSE)
+        size = len(json.dumps(after, separators=(",", ":")))
+    except PluginError as bad:
+        raise _failed(adapter, bad.sentence) from bad
+    except (TypeError, ValueError) as bad:
+        raise _failed(adapter, f"parse returned what it must not: {bad}") from bad
     if size > STATE_LIMIT_BYTES:
-        raise CaptureError(f"host adapter {adapter.name!r} keeps {size} bytes of state; {STATE_LIMIT_BYTES} are allowed", code="AFL-CAPTURE-005", hint="report this to the plug-in's author")
+        raise CaptureError(
+            f"host adapter {adapter.name!r} keeps {size} bytes of state; {STATE_LIMIT_BYTES} are allowed",
+            code="AFL-CAPTURE-005",
+            hint="report this to the plug-in's author",
+        )
+    return observations, after
+
+
+def _failed(adapter: HostAdapter, what: str) -> CaptureError:
+    return CaptureError(f"host adapter {adapter.name!r} failed: {what}", code="AFL-CAPTURE-006", hint="run: afl plugins list")
 
 
 def _cursor(db: sqlite3.Connection, session: Session, path: str, transcript: Transcript) -> Cursor:
-    """The stored cursor when it still fits the file; a new generation from the start when the file was replaced or cut."""
+    """The stored cursor when it still fits the file; a new generation from the start when the file was replaced, cut or written anew."""
     known = cursors.get(db, path)
-    fresh = Cursor(path=path, host=session.host, session_id=session.session_id, device=transcript.device, inode=transcript.inode, generation=1, offset=0, skipping=False, state={}, thread={}, gaps=[], version=0)
+    fresh = Cursor(
+        path=path,
+        host=session.host,
+        session_id=session.session_id,
+        device=transcript.device,
+        inode=transcript.inode,
+        generation=1,
+        offset=0,
+        skipping=False,
+        state={},
+        thread={},
+        gaps=[],
+        version=0,
+    )
     if known is None:
         return fresh
-    if (known.device, known.inode) == (transcript.device, transcript.inode) and known.offset <= transcript.size:
+    is_same = (known.device, known.inode) == (transcript.device, transcript.inode) and known.offset <= transcript.size
+    if is_same and (known.skipping or transcript.continues_at(known.offset)):
         return known
-    return attrs.evolve(fresh, generation=known.generation + 1, version=known.version, gaps=known.gaps, thread={"secrets": known.thread.get("secrets", [])})
+    return attrs.evolve(
+        fresh, generation=known.generation + 1, version=known.version, gaps=known.gaps, thread={"secrets": known.thread.get("secrets", [])}
+    )
 
 
-def _commit(db: sqlite3.Connection, cursor: Cursor, chunk: Chunk, state: dict[str, object], drafts: Drafts, tools: Tools, consume: Consumer, report: Report, checkpoint: Callable[[str], None]) -> Cursor:
-    stored = _seal_raw(db, drafts.drafts, tools)
-    checkpoint("sealed")
+def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], drafts: Drafts) -> Cursor:
+    sealed, raw = _seal_raw(going, drafts.drafts)
+    going.checkpoint("sealed")
     moved = cursor
     names: dict[str, str] = {}
-    groups = [stored[at : at + DRAFTS_PER_TRANSACTION] for at in range(0, len(stored), DRAFTS_PER_TRANSACTION)] or [()]
+    groups = [sealed[at : at + DRAFTS_PER_TRANSACTION] for at in range(0, len(sealed), DRAFTS_PER_TRANSACTION)] or [()]
     for number, group in enumerate(groups):
-        last = number == len(groups) - 1
-        with writing(db):
-            part = attrs.evolve(drafts, shown=drafts.shown if last else (), compacted=drafts.compacted if last else ())
-            names.update(_store(db, group, part, tools, consume, report, names))
-            if last:
-                target = attrs.evolve(cursor, offset=chunk.end, skipping=chunk.skipping, state=state, thread=drafts.thread.renamed(names).to_json(), gaps=[*cursor.gaps, *chunk.gaps])
-                moved = cursors.move(db, target, tools.clock())
-            checkpoint("before-commit")
-        checkpoint("committed")
-    report.gaps.extend(chunk.gaps)
+        is_last = number == len(groups) - 1
+        with writing(going.db):
+            if number == 0:
+                _confirm(going.tools, raw)
+            # Proofs of delivery come first: an answer that is stored before them would settle what they prove. The epoch comes with the cursor.
+            shown = drafts.shown if number == 0 else ()
+            stored = _store(going, group, shown, drafts.thread.epoch if is_last and drafts.compacted else None, names)
+            if is_last:
+                thread = drafts.thread.renamed(names).to_json()
+                gaps = [*cursor.gaps, *chunk.gaps]
+                target = attrs.evolve(cursor, offset=chunk.end, skipping=chunk.skipping, state=state, thread=thread, gaps=gaps)
+                moved = cursors.move(going.db, target, going.tools.clock())
+            else:
+                cursors.check(going.db, cursor)
+            going.checkpoint("before-commit")
+        _tell(going, stored)
+        going.checkpoint("committed")
+    going.report.gaps.extend(chunk.gaps)
     return moved
 
 
-def _store(db: sqlite3.Connection, group: Sequence[Draft], drafts: Drafts, tools: Tools, consume: Consumer, report: Report, names: dict[str, str] | None = None) -> dict[str, str]:
-    """Settle drafts and tell the consumers, inside the open transaction. Returns provisional -> real event ids."""
-    names = dict(names or {})
-    newborn = []
-    for one in group:
-        settled = settle(db, one, tools.clock())
+def _store(
+    going: _Pass, group: Sequence[Draft], shown: tuple[tuple[str, int | None], ...], epoch: int | None, names: dict[str, str]
+) -> _Stored:
+    """Settle drafts and tell the consumers, inside the open transaction. Adds provisional -> real event ids to `names`."""
+    db, now = going.db, going.tools.clock()
+    stored = _Stored()
+    for drafted in group:
+        parent = drafted.event.parent_id
+        one = attrs.evolve(drafted, event=attrs.evolve(drafted.event, parent_id=names.get(parent, parent) if parent else None))
+        settled = settle(db, one, now)
         names[one.event.event_id] = settled.event.event_id
-        report.born += settled.born
-        report.joined += settled.joined
-        report.known += not (settled.born or settled.joined)
+        stored.born += settled.born
+        stored.joined += settled.joined
+        stored.known += not (settled.born or settled.joined)
         signal = None
         if one.signal is not None:
-            signal = attrs.evolve(one.signal, event_id=settled.event.event_id, referent_id=names.get(one.signal.referent_id, one.signal.referent_id))
-            if events.get(db, signal.referent_id) is not None and events.add_signal(db, signal, one.event.project_id, tools.clock()):
-                report.signals += 1
+            referent = names.get(one.signal.referent_id, one.signal.referent_id)
+            signal = attrs.evolve(one.signal, event_id=settled.event.event_id, referent_id=referent)
+            if events.add_signal(db, signal, one.event.project_id, now):
+                stored.signals += 1
             else:
                 signal = None
-        if not settled.born and not settled.joined and signal is None:
-            continue
-        report.events.append(settled.event)
-        newborn.append(Newborn(event=settled.event, by_person=one.by_person, signal=signal, draft=one, born=settled.born))
-    consume(db, Batch(tuple(newborn), drafts.shown, drafts.compacted))
-    return names
+        if settled.born or settled.joined or signal is not None:
+            stored.newborn.append(Newborn(event=settled.event, by_person=one.by_person, signal=signal, draft=one, born=settled.born))
+    going.consume(db, Batch(tuple(stored.newborn), shown, epoch))
+    return stored
 
 
-def _seal_raw(db: sqlite3.Connection, drafts: Sequence[Draft], tools: Tools) -> tuple[Draft, ...]:
-    """Seal the raw texts of a stretch as one blob, durable before any event points at it."""
+def _tell(going: _Pass, stored: _Stored) -> None:
+    going.report.add(stored)
+    going.announce([one.event for one in stored.newborn])
+
+
+def _seal_raw(going: _Pass, drafts: Sequence[Draft]) -> tuple[tuple[Draft, ...], bytes]:
+    """Seal the raw texts of a stretch as one blob, durable before any event points at it; gives the drafts that name it, and what was sealed."""
     raw = [{"at": [one.event.place.generation, one.event.place.offset, one.event.place.part], "raw": one.raw} for one in drafts if one.raw]
     if not raw:
-        return tuple(drafts)
-    with writing(db):
-        tools.writer.register(db)
-    session = drafts[0].event.session_id
-    data = "\n".join([json.dumps({"session": session}), *(json.dumps(one, ensure_ascii=True) for one in raw)]).encode("ascii")
-    name = tools.blobs.put(tools.writer, data)
-    return tuple(attrs.evolve(one, event=attrs.evolve(one.event, blob=name)) if one.raw else one for one in drafts)
+        return tuple(drafts), b""
+    tools = going.tools
+    with writing(going.db):
+        tools.writer.register(going.db)
+    head = json.dumps({"session": going.session.session_id})
+    data = "\n".join([head, *(json.dumps(one, ensure_ascii=True) for one in raw)]).encode("ascii")
+    blob = tools.blobs.put(tools.writer, data)
+    return tuple(attrs.evolve(one, event=attrs.evolve(one.event, blob=blob)) if one.raw else one for one in drafts), data
+
+
+def _confirm(tools: Tools, raw: bytes) -> None:
+    """Under the write lock, which the sweep of orphans takes too: the blob is still there, or is written again."""
+    if raw:
+        tools.blobs.put(tools.writer, raw)

@@ -15,7 +15,9 @@ def capture(**_options: object) -> None:
 def _give(answer: Answer, action: str, policy: dict[str, object]) -> None:
     kept = "evidence is kept" if policy["enabled"] else "no evidence is kept"
     given = "cards are given back" if policy["memory_enabled"] else "no cards are given back (AGENT_FEEDBACK_LOOP_MEMORY_ENABLED)"
-    answer.give({"command": "capture", "action": action, "policy": policy}, [f"capture is {'on' if policy['enabled'] else 'off'}: {kept}; {given}"])
+    answer.give(
+        {"command": "capture", "action": action, "policy": policy}, [f"capture is {'on' if policy['enabled'] else 'off'}: {kept}; {given}"]
+    )
 
 
 @capture.command("status", help="Show whether evidence is kept.")

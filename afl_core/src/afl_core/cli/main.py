@@ -46,7 +46,12 @@ class LazyGroup(click.Group):
         """One line a command, without importing any."""
         with formatter.section("Commands"):
             extra = _plugin_commands(ctx)
-            formatter.write_dl([*((name, line) for name, (_, line) in COMMANDS.items()), *((name, line) for name, (_, line) in extra.items() if name not in COMMANDS)])
+            formatter.write_dl(
+                [
+                    *((name, line) for name, (_, line) in COMMANDS.items()),
+                    *((name, line) for name, (_, line) in extra.items() if name not in COMMANDS),
+                ]
+            )
 
 
 def _plugin_commands(ctx: click.Context) -> dict[str, tuple[str, str]]:

@@ -46,7 +46,9 @@ def common(function: F) -> F:
         del verbose
         said = [context.params for context in _parents(ctx)]
         home = home or next((params["home"] for params in said if params.get("home")), None)
-        as_json = as_json or output_format == "json" or any(params.get("as_json") or params.get("output_format") == "json" for params in said)
+        as_json = (
+            as_json or output_format == "json" or any(params.get("as_json") or params.get("output_format") == "json" for params in said)
+        )
         return function(Answer(home, as_json), **arguments)
 
     return wrapped  # type: ignore[return-value]

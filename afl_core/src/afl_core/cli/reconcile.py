@@ -19,7 +19,12 @@ def reconcile(answer: Answer, dry_run: bool, no_review: bool) -> int:
     with Home(answer.home) as home:
         if dry_run:
             body = plan(home)
-            answer.give(body, [f"would read {one['unread']} bytes of {one['path']}" for one in body["transcripts"]] + [f"would start review {review}" for review in body["reviews"]] or ["nothing to do"])
+            answer.give(
+                body,
+                [f"would read {one['unread']} bytes of {one['path']}" for one in body["transcripts"]]
+                + [f"would start review {review}" for review in body["reviews"]]
+                or ["nothing to do"],
+            )
             return 0
         body = run(home, review=not no_review, progress=answer.progress)
     lines = [

@@ -26,8 +26,22 @@ def list_(answer: Answer, directory: str | None, limit: int) -> None:
 
     with Home(answer.home) as home:
         found = api.listed(home, project_of(directory) if directory else None, limit)
-    rows = [(one["review_id"][:12], one["status"], "at once" if one["immediate"] else "batch", str(one["event_count"]), str(one["attempt"]), moment(one["created_ms"]), one["reason"] or "") for one in found]
-    answer.give({"command": "review", "action": "list", "reviews": found}, table(rows, ("review", "status", "kind", "words", "attempt", "made", "reason")) or ["no review yet"])
+    rows = [
+        (
+            one["review_id"][:12],
+            one["status"],
+            "at once" if one["immediate"] else "batch",
+            str(one["event_count"]),
+            str(one["attempt"]),
+            moment(one["created_ms"]),
+            one["reason"] or "",
+        )
+        for one in found
+    ]
+    answer.give(
+        {"command": "review", "action": "list", "reviews": found},
+        table(rows, ("review", "status", "kind", "words", "attempt", "made", "reason")) or ["no review yet"],
+    )
 
 
 @review.command("show", help="One review in full: its report, its runs and what went wrong.")
@@ -44,14 +58,18 @@ def show(answer: Answer, review_id: str) -> None:
 
 
 def _lines(one: dict[str, Any]) -> list[str]:
-    lines = [f"review {one['review_id']} · {one['status']} · {one['event_count']} messages · attempt {one['attempt']} · made {moment(one['created_ms'])}"]
+    lines = [
+        f"review {one['review_id']} · {one['status']} · {one['event_count']} messages · attempt {one['attempt']} · made {moment(one['created_ms'])}"
+    ]
     if one["reason"]:
         lines.append(f"  {one['reason']}: {one['reason_sentence'] or one['detail'] or ''}")
         if one["next_step"]:
             lines.append(f"  next: {one['next_step']}")
     for run in one["runs"]:
         cost = "" if run["cost_usd"] is None else f", {run['cost_usd']:.4f} USD"
-        lines.append(f"  run {moment(run['started_ms'])} by {run['reviewer']} {run['model'] or ''}: {run['outcome'] or 'running'}, {run['input_tokens']}+{run['output_tokens']} tokens{cost}")
+        lines.append(
+            f"  run {moment(run['started_ms'])} by {run['reviewer']} {run['model'] or ''}: {run['outcome'] or 'running'}, {run['input_tokens']}+{run['output_tokens']} tokens{cost}"
+        )
     if one["report"]:
         lines += ["", one["report"]]
     return lines
@@ -85,4 +103,7 @@ def retry(answer: Answer, review_id: str) -> None:
 
     with Home(answer.home) as home:
         done = api.retried(home, review_id)
-    answer.give({"command": "review", "action": "retry", **done}, [f"review {done['review_id'][:12]} starts again with {done['events']} messages; run: afl reconcile"])
+    answer.give(
+        {"command": "review", "action": "retry", **done},
+        [f"review {done['review_id'][:12]} starts again with {done['events']} messages; run: afl reconcile"],
+    )

@@ -25,8 +25,17 @@ def install(answer: Answer, dry_run: bool, hosts: tuple[str, ...], replace_exist
             answer.give({"command": "install", "dry_run": True, **_plan(plan)}, _planned("install", plan))
             return
         result = apply_install(plan)
-    body = {"build": result.build, "hosts": list(result.hosts), "changed": result.changed, "done": list(result.done), "warnings": list(result.warnings)}
-    answer.give({"command": "install", "dry_run": False, **body}, _done(result.done, result.warnings, "everything is in place already", "next: afl doctor"))
+    body = {
+        "build": result.build,
+        "hosts": list(result.hosts),
+        "changed": result.changed,
+        "done": list(result.done),
+        "warnings": list(result.warnings),
+    }
+    answer.give(
+        {"command": "install", "dry_run": False, **body},
+        _done(result.done, result.warnings, "everything is in place already", "next: afl doctor"),
+    )
 
 
 @click.command(help="Disconnect the coding agents and stop the worker. Memory and keys stay; their places are told.")
@@ -45,11 +54,18 @@ def uninstall(answer: Answer, remove_files: bool, dry_run: bool) -> None:
             return
         result = apply_uninstall(plan)
     body = {"changed": result.changed, "done": list(result.done), "warnings": list(result.warnings), "kept": list(result.kept)}
-    answer.give({"command": "uninstall", "dry_run": False, **body}, [*_done(result.done, result.warnings, "nothing was installed here", ""), *(f"kept: {path}" for path in result.kept)])
+    answer.give(
+        {"command": "uninstall", "dry_run": False, **body},
+        [*_done(result.done, result.warnings, "nothing was installed here", ""), *(f"kept: {path}" for path in result.kept)],
+    )
 
 
 def _plan(plan: Any) -> dict[str, Any]:
-    return {"steps": list(plan.steps), "edits": [{"path": str(edit.path), "diff": edit.diff} for edit in plan.edits], "warnings": list(plan.warnings)}
+    return {
+        "steps": list(plan.steps),
+        "edits": [{"path": str(edit.path), "diff": edit.diff} for edit in plan.edits],
+        "warnings": list(plan.warnings),
+    }
 
 
 def _planned(command: str, plan: Any) -> list[str]:

@@ -39,7 +39,15 @@ class ReplayedHost:
         """Run every command of the payload's event with it on standard input; what each printed."""
         printed = []
         for command in self.commands(str(payload["hook_event_name"])):
-            done = subprocess.run(["/bin/sh", "-c", command], input=json.dumps(payload).encode(), capture_output=True, cwd=self.project, env=dict(self.environment), check=True, timeout=60)
+            done = subprocess.run(
+                ["/bin/sh", "-c", command],
+                input=json.dumps(payload).encode(),
+                capture_output=True,
+                cwd=self.project,
+                env=dict(self.environment),
+                check=True,
+                timeout=60,
+            )
             printed.append(done.stdout.decode())
         return printed
 
@@ -79,6 +87,14 @@ class ReplayedHost:
         stamp = datetime.datetime.now(tz=datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
         with path.open("a", encoding="utf-8") as handle:
             for number, record in enumerate(records):
-                common = {"uuid": f"{session}-{path.stat().st_size}-{number}", "parentUuid": None, "isSidechain": False, "timestamp": stamp, "sessionId": session, "cwd": str(self.project), "version": "2.1.332"}
+                common = {
+                    "uuid": f"{session}-{path.stat().st_size}-{number}",
+                    "parentUuid": None,
+                    "isSidechain": False,
+                    "timestamp": stamp,
+                    "sessionId": session,
+                    "cwd": str(self.project),
+                    "version": "2.1.332",
+                }
                 handle.write(json.dumps({**common, **record}) + "\n")
         return path

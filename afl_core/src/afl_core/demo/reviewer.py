@@ -60,7 +60,14 @@ def _lesson(complaint: dict[str, Any], referent: dict[str, Any]) -> dict[str, An
                 "class_id": "api-choice-unchecked",
                 "generalizable": True,
                 "rule_action": "none",
-                "evidence_refs": [{"feedback_event_id": complaint["event_uid"], "feedback_quote": said, "referent_event_ids": [referent["event_uid"]], "referent_quote": did[:60]}],
+                "evidence_refs": [
+                    {
+                        "feedback_event_id": complaint["event_uid"],
+                        "feedback_quote": said,
+                        "referent_event_ids": [referent["event_uid"]],
+                        "referent_quote": did[:60],
+                    }
+                ],
                 "scope": {"repository_lineage_id": None, "paths": [], "tools": [], "task_types": [], "signals": ["old API", "new API"]},
                 "card": {
                     "when": "Refactoring or rewriting a module that calls an API with an old and a new form",

@@ -56,7 +56,9 @@ def _tell(root: Path, teller: Teller) -> bool:
     project = root / "project"
     for folder in (project, root / ".claude"):
         folder.mkdir(mode=0o700)
-    subprocess.run(["git", "init", "-q", str(project)], check=False, capture_output=True) if shutil.which("git") else (project / ".git").mkdir()
+    subprocess.run(["git", "init", "-q", str(project)], check=False, capture_output=True) if shutil.which("git") else (
+        project / ".git"
+    ).mkdir()
     environment = _environment(root)
     host = ReplayedHost(root, project, environment)
     _install(root, environment, teller, host)
@@ -158,7 +160,10 @@ def _review(home: Home, teller: Teller) -> str:
     teller.stage(
         "The card",
         f"{lesson['severity']} · {lesson['lesson_id']}, learnt from the person's own words “{lesson['evidence'][0]['feedback_quote']}”:",
-        quote="\n".join(f"{label}: {card[key]}" for label, key in (("When", "when"), ("Must do", "must_do"), ("Must not", "must_not"), ("Verify", "verify"))),
+        quote="\n".join(
+            f"{label}: {card[key]}"
+            for label, key in (("When", "when"), ("Must do", "must_do"), ("Must not", "must_not"), ("Verify", "verify"))
+        ),
         lesson=lesson["lesson_id"],
         severity=lesson["severity"],
     )
@@ -180,12 +185,44 @@ def _next_session(host: ReplayedHost, home: Home, teller: Teller) -> str:
     if injected:
         host.write(
             NEXT_SESSION,
-            {"type": "user", "promptId": "turn-1", "message": {"role": "user", "content": NEXT_PROMPT}, "origin": {"kind": "human"}, "promptSource": "typed"},
-            {"type": "attachment", "attachment": {"type": "hook_additional_context", "content": [injected], "hookName": "UserPromptSubmit", "hookEvent": "UserPromptSubmit"}},
+            {
+                "type": "user",
+                "promptId": "turn-1",
+                "message": {"role": "user", "content": NEXT_PROMPT},
+                "origin": {"kind": "human"},
+                "promptSource": "typed",
+            },
+            {
+                "type": "attachment",
+                "attachment": {
+                    "type": "hook_additional_context",
+                    "content": [injected],
+                    "hookName": "UserPromptSubmit",
+                    "hookEvent": "UserPromptSubmit",
+                },
+            },
         )
         time.sleep(0.01)
-        host.write(NEXT_SESSION, {"type": "assistant", "message": {"id": "msg_2", "role": "assistant", "content": [{"type": "text", "text": "I will call the new API everywhere."}]}})
-        host.run_hooks({**common, "hook_event_name": "Stop", "prompt_id": "turn-1", "stop_hook_active": False, "last_assistant_message": "I will call the new API everywhere."})
+        host.write(
+            NEXT_SESSION,
+            {
+                "type": "assistant",
+                "message": {
+                    "id": "msg_2",
+                    "role": "assistant",
+                    "content": [{"type": "text", "text": "I will call the new API everywhere."}],
+                },
+            },
+        )
+        host.run_hooks(
+            {
+                **common,
+                "hook_event_name": "Stop",
+                "prompt_id": "turn-1",
+                "stop_hook_active": False,
+                "last_assistant_message": "I will call the new API everywhere.",
+            }
+        )
     return injected
 
 
@@ -220,7 +257,11 @@ def _until(found: Callable[[], T | None], what: str, detail: Callable[[], str] =
         if got:
             return got
         time.sleep(0.05)
-    raise WorkerError(f"{what} did not appear within {PATIENCE_S:.0f} s {detail()}", code="AFL-WORKER-010", hint="run the demo with --keep and read .agent/feedback-loop-data/logs/runtime.log in its home")
+    raise WorkerError(
+        f"{what} did not appear within {PATIENCE_S:.0f} s {detail()}",
+        code="AFL-WORKER-010",
+        hint="run the demo with --keep and read .agent/feedback-loop-data/logs/runtime.log in its home",
+    )
 
 
 def _stop_worker(home: Path) -> None:

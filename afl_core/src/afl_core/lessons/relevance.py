@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from afl_core.model.words import CJK, fold, sequence, terms
+from afl_core.model.words import CJK, MAX_TEXT, fold, sequence, terms
 
 if TYPE_CHECKING:
     import sqlite3
@@ -25,8 +25,9 @@ MIN_TERMS = 2
 """Words of a spaced script that make a match."""
 
 _MAX_PATHS = 64
-_PATH_TEXT = 32_000
+_PATH_TEXT = MAX_TEXT
 _TOOL_TEXT = 1_000
+_NAME = re.compile(r"[\w-]+")
 _TOKEN = re.compile(r"[\w@+./~-]+")
 _EXTENSION = re.compile(r"[\w-]\.[A-Za-z][A-Za-z0-9]{0,7}$")
 _CJK_RUN = re.compile(rf"[{CJK}\u30fc]{{2,}}")
@@ -40,13 +41,16 @@ class Recent(NamedTuple):
 
 
 class Task(NamedTuple):
-    """What is known about the work a prompt asks for. `definite`: paths that leave no doubt about the place; `paths`: those and all hints."""
+    """What is known about the work a prompt asks for.
 
-    prompt: str
+    `names`: its words as written; `order`: all of them folded; `definite`: paths that leave no doubt about the place; `paths`: those and hints.
+    """
+
+    names: frozenset[str]
     folded: str
     words: frozenset[str]
     grams: frozenset[str]
-    order: tuple[str, ...]
+    order: str
     paths: tuple[str, ...]
     definite: tuple[str, ...]
     tools: frozenset[str]
@@ -73,11 +77,11 @@ def task(prompt: str, cwd: str = "", seen: Recent | None = None) -> Task:
     definite = [_absolute(path, cwd) for path in mentioned if _is_definite(path)]
     hints = [*mentioned, *definite, *seen.paths, *([cwd] if cwd else [])]
     return Task(
-        prompt=prompt,
+        names=frozenset(_NAME.findall(prompt[:_PATH_TEXT])),
         folded=fold(prompt),
         words=frozenset(found.words),
         grams=frozenset(found.grams),
-        order=tuple(sequence(prompt)),
+        order=_spaced(sequence(prompt)),
         paths=tuple(_clean(path) for path in hints),
         definite=tuple(_clean(path) for path in definite),
         tools=seen.tools,
@@ -131,23 +135,21 @@ def _signals(wanted: Sequence[str], work: Task) -> tuple[list[str], set[str], bo
             if folded in work.folded:
                 found.append(signal)
                 runs = True
-        elif (content := terms(signal).words) and _phrase(phrase := tuple(sequence(signal)), work.order):
+        elif (content := terms(signal).words) and _spaced(phrase := sequence(signal)) in work.order:
             found.append(signal)
             spoken.update(phrase if len(phrase) > 1 else content)
     return found, spoken, runs
 
 
-def _phrase(phrase: tuple[str, ...], text: tuple[str, ...]) -> bool:
-    size = len(phrase)
-    return bool(size) and any(text[start : start + size] == phrase for start in range(len(text) - size + 1) if text[start] == phrase[0])
+def _spaced(words: Sequence[str]) -> str:
+    """Words so that a phrase is found at word borders by looking for text in text."""
+    return f" {' '.join(words)} "
 
 
 def _uses(tool: str, work: Task) -> bool:
     """A tool was used lately, or the prompt names it exactly as written: `Read` is a tool, `read` is a verb."""
     name = tool.split("(", 1)[0].strip()
-    if not name:
-        return False
-    return name.casefold() in work.tools or re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", work.prompt) is not None
+    return bool(name) and (name.casefold() in work.tools or name in work.names)
 
 
 def _mentioned(text: str) -> list[str]:
@@ -158,7 +160,7 @@ def _mentioned(text: str) -> list[str]:
             continue
         for token in _TOKEN.findall(piece):
             path = token.rstrip(".")
-            if ("/" in path and path.strip("/.~")) or _EXTENSION.search(path):
+            if ("/" in path and path.strip("/.~")) or ("." in path and _EXTENSION.search(path)):
                 found[path] = None
                 if len(found) == _MAX_PATHS:
                     return list(found)

@@ -238,7 +238,7 @@ def _check_lesson(where: str, fields: dict[str, Any]) -> None:
         f"{where}.severity is none of Major, Critical, Blocker",
     )
     _must(fields["method_class"] in METHOD_CLASSES, f"{where}.method_class is none of {', '.join(METHOD_CLASSES)}")
-    card = fields.get("card")
+    card: Any = fields.get("card")
     _must(isinstance(card, dict), f"{where}.card is missing")
     for name in TEXTS:
         text = card.get(name)

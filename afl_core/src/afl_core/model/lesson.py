@@ -33,7 +33,15 @@ METHOD_CLASSES = (
     "learning-retrieval",
     "safety-irreversible",
 )
-FAILURE_MODES = ("not_materialized", "not_selected", "delivery_unconfirmed", "loaded_not_applied", "contract_incomplete", "external_limit", "unknown")
+FAILURE_MODES = (
+    "not_materialized",
+    "not_selected",
+    "delivery_unconfirmed",
+    "loaded_not_applied",
+    "contract_incomplete",
+    "external_limit",
+    "unknown",
+)
 CONTROL_OWNERS = (
     "capture_adapter",
     "reviewer_runner",

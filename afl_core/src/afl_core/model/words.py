@@ -17,7 +17,7 @@ CJK = (
 GRAM = 4
 """Characters of a CJK gram."""
 
-MAX_TEXT = 32_000
+MAX_TEXT = 16_000
 """Characters of a text that are looked at: three quarters from its head, the rest from its tail."""
 
 MAX_TERMS = 64

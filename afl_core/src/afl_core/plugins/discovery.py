@@ -41,7 +41,15 @@ def read_entry_points() -> tuple[Found, ...]:
     found = {}
     for point in entry_points(group=ENTRY_POINT_GROUP):
         distribution = point.dist
-        found.setdefault(point.value, Found(name=point.name, module=point.value, distribution=distribution.name if distribution else "", version=distribution.version if distribution else ""))
+        found.setdefault(
+            point.value,
+            Found(
+                name=point.name,
+                module=point.value,
+                distribution=distribution.name if distribution else "",
+                version=distribution.version if distribution else "",
+            ),
+        )
     return tuple(sorted(found.values(), key=lambda one: (one.name, one.module)))
 
 

@@ -138,14 +138,20 @@ class Guard:
         entry = self.ledger.read(plugin, call)
         if quarantined(entry, self._clock()):
             assert entry is not None
-            raise PluginError(f"plug-in {plugin!r} is in quarantine after {entry.failures} failures in {call}: {entry.last_error}", code="AFL-PLUGIN-004", hint="run: afl plugins list")
+            raise PluginError(
+                f"plug-in {plugin!r} is in quarantine after {entry.failures} failures in {call}: {entry.last_error}",
+                code="AFL-PLUGIN-004",
+                hint="run: afl plugins list",
+            )
         try:
             with self._bounded(plugin, call, seconds):
                 result = function()
         except (Exception, SystemExit) as bad:
             error = f"{type(bad).__name__}: {bad}"
             self._failed(plugin, call, error)
-            raise PluginError(f"plug-in {plugin!r} failed in {call}: {error[:ERROR_CHARS]}", code="AFL-PLUGIN-003", hint="run: afl plugins list") from bad
+            raise PluginError(
+                f"plug-in {plugin!r} failed in {call}: {error[:ERROR_CHARS]}", code="AFL-PLUGIN-003", hint="run: afl plugins list"
+            ) from bad
         if entry is not None:
             self.ledger.clear(plugin, call)
         return result

@@ -54,7 +54,9 @@ class Registry:
             module = self.guard.call(name, "import", lambda: importlib.import_module(one.module.partition(":")[0]))
             asked = getattr(module, "AFL_API_VERSION", None)
             if not isinstance(asked, int) or not 1 <= asked <= API_VERSION:
-                problem = f"was written for plug-in contract {asked!r}; this version of afl_core has {API_VERSION}: upgrade " + ("afl_core" if isinstance(asked, int) and asked > API_VERSION else one.distribution or one.name)
+                problem = f"was written for plug-in contract {asked!r}; this version of afl_core has {API_VERSION}: upgrade " + (
+                    "afl_core" if isinstance(asked, int) and asked > API_VERSION else one.distribution or one.name
+                )
             else:
                 self._manager.register(module, name=name)
                 kinds = self._kinds(module)
@@ -63,7 +65,9 @@ class Registry:
         except (ValueError, pluggy.PluginValidationError) as bad:
             self._manager.unregister(name=name)
             problem = f"has a hook that does not fit its specification: {bad}"
-        self._loaded.append(Loaded(name=name, module=one.module, distribution=one.distribution, version=one.version, kinds=kinds, problem=problem))
+        self._loaded.append(
+            Loaded(name=name, module=one.module, distribution=one.distribution, version=one.version, kinds=kinds, problem=problem)
+        )
 
     def _kinds(self, module: object) -> tuple[str, ...]:
         callers = self._manager.get_hookcallers(module) or []

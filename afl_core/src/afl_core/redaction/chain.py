@@ -48,7 +48,11 @@ class Chain:
     def redact(self, text: str, blocked: Iterable[str] = ()) -> Redacted:
         """Run every redactor; raise `RedactionError` when there is none or one fails or breaks its contract."""
         if not self._redactors:
-            raise RedactionError("no redactor is installed, so nothing can be kept or sent", code="AFL-REDACT-002", hint="pip install ./afl_redactors, then run: afl doctor")
+            raise RedactionError(
+                "no redactor is installed, so nothing can be kept or sent",
+                code="AFL-REDACT-002",
+                hint="pip install ./afl_redactors, then run: afl doctor",
+            )
         counts: Counter[str] = Counter()
         secrets: list[str] = []
         for plugin, redactor in self._redactors:
@@ -66,9 +70,17 @@ class Chain:
         try:
             result = self._guard.call(plugin, "redact", lambda: redactor.redact(text), seconds=SECONDS_PER_TEXT)
         except PluginError as bad:
-            raise RedactionError(f"redactor {redactor.name!r} failed, so the text was not kept: {bad.sentence}", code="AFL-REDACT-003", hint="run: afl plugins list") from bad
+            raise RedactionError(
+                f"redactor {redactor.name!r} failed, so the text was not kept: {bad.sentence}",
+                code="AFL-REDACT-003",
+                hint="run: afl plugins list",
+            ) from bad
         if not isinstance(result, Redaction) or not isinstance(result.text, str):
-            raise RedactionError(f"redactor {redactor.name!r} returned {type(result).__name__} instead of a Redaction", code="AFL-REDACT-004", hint="run: afl plugins list")
+            raise RedactionError(
+                f"redactor {redactor.name!r} returned {type(result).__name__} instead of a Redaction",
+                code="AFL-REDACT-004",
+                hint="run: afl plugins list",
+            )
         return result
 
     def _names(self, value: str) -> list[str]:

@@ -38,6 +38,9 @@ MIN_EVENT_CHARS = 256
 MAX_BYTES = 524_288
 """Bytes of the serialised hand-off."""
 
+PROMPT_VERSION = "v1"
+"""Of the hand-off's shape: grows when a key changes its meaning. Operators' commands read it."""
+
 MAX_LESSONS = 24
 MAX_DELIVERIES = 3
 """Lessons shown, the nearest first, and the latest deliveries of each."""
@@ -180,21 +183,27 @@ def _as_json(handoff: Handoff, limit: int) -> dict[str, Any]:
     return {
         "job": {
             "job_id": review.review_id,
+            "project_id": review.project_id,
+            "prompt_version": PROMPT_VERSION,
+            "status": review.status.value,
             "attempt": review.attempt,
+            "created_at": review.created_ms,
             "immediate": review.immediate,
             "last_rejection": None if review.reason is None else {"reason": review.reason, "detail": review.detail or ""},
         },
         "report_language": handoff.report_language,
+        "queued_event_ids": list(handoff.queued),
         "feedback_candidate_event_ids": list(handoff.queued),
         "signals": [dict(signal) for signal in handoff.signals],
         "events": events,
-        "truncated_event_ids": [event["event_id"] for event in events if event["context_truncated"]],
+        "truncated_event_ids": [event["event_uid"] for event in events if event["context_truncated"]],
         "existing_lessons": [_lesson(lesson) for lesson in handoff.lessons],
         "context_limits": {
             "prior_events": PRIOR_EVENTS,
             "following_events": FOLLOWING_EVENTS,
             "max_events": MAX_EVENTS,
             "max_event_chars": limit,
+            "max_total_content_chars": MAX_TOTAL_CHARS,
             "max_serialized_bytes": MAX_BYTES,
         },
     }
@@ -203,19 +212,23 @@ def _as_json(handoff: Handoff, limit: int) -> dict[str, Any]:
 def _event(event: Event, number: int, queued: bool, limit: int) -> dict[str, Any]:
     text = cut_middle(event.text, limit)
     shown = {
-        "order": number,
-        "event_id": event.event_id,
-        "session_id": event.session_id,
+        "storage_order": number,
+        "event_uid": event.event_id,
+        "session_uid": event.session_id,
+        "context_epoch": event.epoch,
+        "source_event_id": event.native_id,
+        "parent_event_id": event.parent_id,
         "turn": event.turn,
         "role": event.role.value,
         "kind": event.kind.value,
-        "text": text,
+        "redacted_text": text,
+        "capture_completeness": event.completeness,
         "tool_name": event.tool_name,
         "call_id": event.call_id,
         "is_error": event.is_error,
         "exit_code": event.exit_code,
-        "completeness": event.completeness,
-        "at_ms": time_of(event),
+        "source_timestamp": time_of(event),
+        "captured_at": event.captured_ms,
     }
     told = {name: value for name, value in shown.items() if value is not None}
     return {**told, "queued_for_review": queued, "context_truncated": text != event.text}

@@ -53,6 +53,7 @@ REASONS: dict[str, Reason] = {
         ),
         Reason("reviewer_exit", True, "the reviewer's command ended with an error", _SHOW),
         Reason("reviewer_killed", True, "the reviewer's command was ended from outside", "nothing; it is tried again"),
+        Reason("evidence_erased", True, "the words under review were erased", "nothing"),
         Reason(
             "reviewer_context_too_large", True, "the evidence does not fit into a hand-off", "lower AGENT_FEEDBACK_LOOP_REVIEW_BATCH_MAX"
         ),

@@ -29,7 +29,7 @@ from afl_core.review.handoff import Handoff
 from afl_core.review.receipt import parse_receipt
 from afl_core.settings.load import load_policy
 from afl_core.settings.paths import Paths
-from afl_core.settings.schema import Settings
+from afl_core.settings.schema import PREFIX, Settings
 from afl_core.spec.reviewer import ProcessResult, Reviewer, ReviewerAnswer, ReviewerCommand, ReviewRequest, Usage
 from afl_core.store import reviews as review_rows
 from afl_core.store import spend as spend_rows
@@ -103,7 +103,7 @@ def run_review(
         lease = queue.claim(db, review_id, owner, now, LEASE_MS)
     if lease is None:
         return Outcome(review_id, Result.NOT_CLAIMED)
-    work = _Work(db, paths, settings, reviewers, environ, clock, redact, lease)
+    work = _Work(db, paths, settings, reviewers, _with_command(environ, settings, lease.host), clock, redact, lease)
     try:
         return Outcome(review_id, Result.COMPLETED, committed=work.review())
     except ReviewError as bad:
@@ -159,6 +159,8 @@ class _Work:
         if row is None:
             raise ReviewError(f"review {self.lease.review_id} is gone", reason="lease_lost")
         handed = handoff.collect(self.db, row, self.settings.report_language)
+        if not handed.queued:
+            raise ReviewError(reasons.explain("evidence_erased").sentence, reason="evidence_erased")
         evidence = handoff.serialise(handed)
         with review_files(self.paths, self.lease.review_id, self.lease.fence, evidence, told) as files:
             answer = self.ask(way, files, told, evidence)
@@ -309,6 +311,12 @@ def _named(plugin: str) -> Iterator[None]:
         raise
     except Exception as bad:
         raise ReviewError(f"reviewer {plugin} raised {type(bad).__name__}: {bad}", reason="reviewer_broken", code="AFL-REVIEW-017") from bad
+
+
+def _with_command(environ: Mapping[str, str], settings: Settings, host: str) -> Mapping[str, str]:
+    """The environment with the host's command as the settings name it, so that a provider finds it wherever it was set."""
+    command = str(getattr(settings, f"{host}_command", ""))
+    return {**environ, f"{PREFIX}{host.upper()}_COMMAND": command} if command else environ
 
 
 def _reading(reviewer: Reviewer) -> Callable[[ProcessResult], ReviewerAnswer]:

@@ -56,11 +56,15 @@ def _from_text(field: Any, text: str, where: str) -> Any:
     kind = _kind_of(field)
     try:
         if kind is bool:
-            value: Any = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}[text.strip().lower()]
+            value: Any = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}[
+                text.strip().lower()
+            ]
         else:
             value = kind(text.strip())
     except (KeyError, ValueError) as bad:
-        raise SettingsError(f"{where}: {text!r} is not a value of type {kind.__name__}", code="AFL-SETTINGS-004", hint=f"default: {field.default!r}") from bad
+        raise SettingsError(
+            f"{where}: {text!r} is not a value of type {kind.__name__}", code="AFL-SETTINGS-004", hint=f"default: {field.default!r}"
+        ) from bad
     return _checked(field, value, where)
 
 
@@ -69,10 +73,18 @@ def _checked(field: Any, value: Any, where: str) -> Any:
     if kind is float and isinstance(value, int) and not isinstance(value, bool):
         value = float(value)
     if type(value) is not kind:
-        raise SettingsError(f"{where}: {value!r} is not a value of type {kind.__name__}", code="AFL-SETTINGS-004", hint=f"default: {field.default!r}")
+        raise SettingsError(
+            f"{where}: {value!r} is not a value of type {kind.__name__}", code="AFL-SETTINGS-004", hint=f"default: {field.default!r}"
+        )
     low, high, choices = field.metadata.get("low"), field.metadata.get("high"), field.metadata.get("choices")
     if (low is not None and value < low) or (high is not None and value > high) or value != value:
-        raise SettingsError(f"{where}: {value!r} is out of range ({low} to {high if high is not None else 'any'})", code="AFL-SETTINGS-005", hint=f"default: {field.default!r}")
+        raise SettingsError(
+            f"{where}: {value!r} is out of range ({low} to {high if high is not None else 'any'})",
+            code="AFL-SETTINGS-005",
+            hint=f"default: {field.default!r}",
+        )
     if choices and value not in choices:
-        raise SettingsError(f"{where}: {value!r} is not one of {', '.join(choices)}", code="AFL-SETTINGS-005", hint=f"default: {field.default!r}")
+        raise SettingsError(
+            f"{where}: {value!r} is not one of {', '.join(choices)}", code="AFL-SETTINGS-005", hint=f"default: {field.default!r}"
+        )
     return value

@@ -34,11 +34,19 @@ def check_components(path: str, base: str) -> None:
 
 def _check_directory(path: str, found: os.stat_result) -> None:
     if stat.S_ISLNK(found.st_mode):
-        raise PathError(f"{path} is a symbolic link; a private directory is needed", code="AFL-PATH-002", hint=f"replace the link {path} by a directory, or set AFL_DATA_ROOT")
+        raise PathError(
+            f"{path} is a symbolic link; a private directory is needed",
+            code="AFL-PATH-002",
+            hint=f"replace the link {path} by a directory, or set AFL_DATA_ROOT",
+        )
     if not stat.S_ISDIR(found.st_mode):
         raise PathError(f"{path} is not a directory", code="AFL-PATH-003", hint=f"move {path} away")
     if found.st_uid != os.getuid():
-        raise PathError(f"{path} belongs to user {found.st_uid}, not to you ({os.getuid()})", code="AFL-PATH-004", hint=f"change the owner of {path}, or use another --home")
+        raise PathError(
+            f"{path} belongs to user {found.st_uid}, not to you ({os.getuid()})",
+            code="AFL-PATH-004",
+            hint=f"change the owner of {path}, or use another --home",
+        )
 
 
 def ensure_private_dir(path: str, base: str) -> None:
@@ -58,7 +66,11 @@ def ensure_private_dir(path: str, base: str) -> None:
         if stat.S_IMODE(found.st_mode) != DIR_MODE:
             os.chmod(path, DIR_MODE)
     except OSError as bad:
-        raise PathError(f"{path} cannot be made a private directory: {bad.strerror}", code="AFL-PATH-005", hint=f"make {os.path.dirname(path)} writable, or use another --home or AFL_DATA_ROOT") from bad
+        raise PathError(
+            f"{path} cannot be made a private directory: {bad.strerror}",
+            code="AFL-PATH-005",
+            hint=f"make {os.path.dirname(path)} writable, or use another --home or AFL_DATA_ROOT",
+        ) from bad
 
 
 def check_private_file(path: str) -> bool:
@@ -70,7 +82,9 @@ def check_private_file(path: str) -> bool:
     if not stat.S_ISREG(found.st_mode):
         raise PathError(f"{path} is not a regular file", code="AFL-PATH-006", hint=f"move {path} away")
     if found.st_uid != os.getuid():
-        raise PathError(f"{path} belongs to user {found.st_uid}, not to you ({os.getuid()})", code="AFL-PATH-004", hint=f"change the owner of {path}")
+        raise PathError(
+            f"{path} belongs to user {found.st_uid}, not to you ({os.getuid()})", code="AFL-PATH-004", hint=f"change the owner of {path}"
+        )
     if stat.S_IMODE(found.st_mode) & 0o077:
         os.chmod(path, FILE_MODE)
     return True
@@ -97,7 +111,9 @@ def write_private_file(path: str, data: bytes, *, replace: bool = True) -> None:
     except FileExistsError as bad:
         raise PathError(f"{path} is already there", code="AFL-PATH-007", hint=f"move {path} away") from bad
     except OSError as bad:
-        raise PathError(f"{path} cannot be written: {bad.strerror}", code="AFL-PATH-005", hint=f"make {folder} writable and check the free space") from bad
+        raise PathError(
+            f"{path} cannot be written: {bad.strerror}", code="AFL-PATH-005", hint=f"make {folder} writable and check the free space"
+        ) from bad
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)

@@ -17,13 +17,23 @@ def _setting(default: Any, env: str, doc: str, low: float | None = None, high: f
 class Settings:
     """All settings of one home. Times in the unit their name or text says."""
 
-    review_min_entries: int = _setting(3, PREFIX + "REVIEW_MIN_ENTRIES", "pending messages of a project that make a batch review due", 1, 1000)
+    review_min_entries: int = _setting(
+        3, PREFIX + "REVIEW_MIN_ENTRIES", "pending messages of a project that make a batch review due", 1, 1000
+    )
     review_batch_max: int = _setting(24, PREFIX + "REVIEW_BATCH_MAX", "messages one review takes at most", 1, 128)
     review_max_age: int = _setting(3600, PREFIX + "REVIEW_MAX_AGE", "seconds after which a single pending message makes a review due", 1)
-    review_cooldown: int = _setting(900, PREFIX + "REVIEW_COOLDOWN", "seconds between the end of a project's last review and its next batch review", 0)
-    review_wake_cooldown: int = _setting(300, PREFIX + "REVIEW_WAKE_COOLDOWN", "seconds before a failed or postponed review is tried again", 0)
-    review_max_attempts: int = _setting(3, PREFIX + "REVIEW_MAX_ATTEMPTS", "attempts before a review is given up and its evidence released", 1, 20)
-    interruption_window: int = _setting(900, PREFIX + "INTERRUPTION_WINDOW", "seconds after an interruption in which the next message counts as its correction", 1)
+    review_cooldown: int = _setting(
+        900, PREFIX + "REVIEW_COOLDOWN", "seconds between the end of a project's last review and its next batch review", 0
+    )
+    review_wake_cooldown: int = _setting(
+        300, PREFIX + "REVIEW_WAKE_COOLDOWN", "seconds before a failed or postponed review is tried again", 0
+    )
+    review_max_attempts: int = _setting(
+        3, PREFIX + "REVIEW_MAX_ATTEMPTS", "attempts before a review is given up and its evidence released", 1, 20
+    )
+    interruption_window: int = _setting(
+        900, PREFIX + "INTERRUPTION_WINDOW", "seconds after an interruption in which the next message counts as its correction", 1
+    )
     retention_days: int = _setting(10, PREFIX + "RETENTION_DAYS", "days raw evidence is kept; 0 or less keeps it for good", -1)
     tool_retention_days: int = _setting(90, PREFIX + "TOOL_RETENTION_DAYS", "days compact tool grains are kept", 1)
     max_log_bytes: int = _setting(5_242_880, PREFIX + "MAX_LOG_BYTES", "size at which a log is rotated", 65_536)
@@ -32,15 +42,25 @@ class Settings:
     reviewer_command: str = _setting("", PREFIX + "REVIEWER_COMMAND", "path of a command that reviews instead of the host's own reviewer")
     reviewer_args_json: str = _setting("[]", PREFIX + "REVIEWER_ARGS_JSON", "JSON list of its arguments")
     reviewer_timeout_ms: int = _setting(180_000, PREFIX + "REVIEWER_TIMEOUT_MS", "milliseconds a review may take", 1_000, 3_600_000)
-    reviewer_env_allowlist: str = _setting("", PREFIX + "REVIEWER_ENV_ALLOWLIST", "comma-separated names of environment variables passed to a reviewer (for logins kept in the environment)")
+    reviewer_env_allowlist: str = _setting(
+        "",
+        PREFIX + "REVIEWER_ENV_ALLOWLIST",
+        "comma-separated names of environment variables passed to a reviewer (for logins kept in the environment)",
+    )
     reviewer_model_claude: str = _setting("haiku", PREFIX + "REVIEWER_MODEL_CLAUDE", "model the Claude reviewer is asked for")
     claude_command: str = _setting("", PREFIX + "CLAUDE_COMMAND", "path or name of the claude command")
-    report_language: str = _setting("zh", "AFL_REPORT_LANGUAGE", "language of reports: zh, en, ... or auto for the language of the complaint")
+    report_language: str = _setting(
+        "zh", "AFL_REPORT_LANGUAGE", "language of reports: zh, en, ... or auto for the language of the complaint"
+    )
     reviews_per_day: int = _setting(40, PREFIX + "REVIEWS_PER_DAY", "reviews a day; 0 switches reviews off", 0)
     reviews_per_day_and_project: int = _setting(12, PREFIX + "REVIEWS_PER_DAY_AND_PROJECT", "reviews a day for one project", 0)
     review_tokens_per_day: int = _setting(600_000, PREFIX + "REVIEW_TOKENS_PER_DAY", "tokens reviews may use a day", 0)
-    review_usd_per_day: float = _setting(2.0, PREFIX + "REVIEW_USD_PER_DAY", "money reviews may cost a day, in USD, where the host reports it", 0)
-    keystore: str = _setting("auto", "AFL_KEYSTORE", "which keystore keeps the vault's private key: auto or a keystore's name (keyring, passphrase, file)")
+    review_usd_per_day: float = _setting(
+        2.0, PREFIX + "REVIEW_USD_PER_DAY", "money reviews may cost a day, in USD, where the host reports it", 0
+    )
+    keystore: str = _setting(
+        "auto", "AFL_KEYSTORE", "which keystore keeps the vault's private key: auto or a keystore's name (keyring, passphrase, file)"
+    )
     selector: str = _setting("default", PREFIX + "SELECTOR", "which selector plug-in may add candidates")
     debug: bool = _setting(False, PREFIX + "DEBUG", "write transition lines to standard error")
 
@@ -49,4 +69,6 @@ class Settings:
 class Policy:
     """The policy of changes: who decides that a proposed lesson is used."""
 
-    lessons: str = attrs.field(default="auto", metadata={"doc": "auto: a lesson that passed every check is used at once", "choices": ("auto",)})
+    lessons: str = attrs.field(
+        default="auto", metadata={"doc": "auto: a lesson that passed every check is used at once", "choices": ("auto",)}
+    )

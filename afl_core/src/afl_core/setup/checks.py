@@ -37,7 +37,11 @@ class PrivateDir:
 def check_home(paths: Paths) -> None:
     """Raise `SetupError` where hooks cannot work or the home is none."""
     if os.name != "posix":
-        raise SetupError("hooks are not supported on this system yet", code="AFL-SETUP-020", hint="use Linux, macOS or WSL; library and command line work here")
+        raise SetupError(
+            "hooks are not supported on this system yet",
+            code="AFL-SETUP-020",
+            hint="use Linux, macOS or WSL; library and command line work here",
+        )
     if not os.path.isdir(paths.home):
         raise SetupError(f"{paths.home} is not a directory", code="AFL-SETUP-020", hint="name an existing home with --home")
 
@@ -84,4 +88,8 @@ def _refuse_unwritable(path: str) -> None:
 
 
 def _unwritable(path: str) -> PathError:
-    return PathError(f"{path} cannot be written; nothing was changed", code="AFL-PATH-005", hint=f"make {path} writable, run outside of the sandbox, or use another --home or AFL_DATA_ROOT")
+    return PathError(
+        f"{path} cannot be written; nothing was changed",
+        code="AFL-PATH-005",
+        hint=f"make {path} writable, run outside of the sandbox, or use another --home or AFL_DATA_ROOT",
+    )

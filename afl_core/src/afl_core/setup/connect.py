@@ -43,18 +43,30 @@ class Connection:
 
     def withdraw_earlier(self, paths: Paths, clock: Clock, checkpoint: Callable[[str], None]) -> None:
         """Take the earlier product's hooks out, all files or none. Not in the journal: its scripts are moved away, nobody wants these hooks back."""
-        apply_edits([plan_edit(wish.path, wish.transform, wish.check) for wish in self.earlier], Path(paths.backups), clock, checkpoint=checkpoint)
+        apply_edits(
+            [plan_edit(wish.path, wish.transform, wish.check) for wish in self.earlier], Path(paths.backups), clock, checkpoint=checkpoint
+        )
 
 
 def plan_connection(
-    adapters: Mapping[str, HostAdapter], paths: Paths, selection: Selection, before: Mapping[str, Any], python: str, *, without: Owned | None = None
+    adapters: Mapping[str, HostAdapter],
+    paths: Paths,
+    selection: Selection,
+    before: Mapping[str, Any],
+    python: str,
+    *,
+    without: Owned | None = None,
 ) -> Connection:
     """Plan the edits of every host; `without` says of a handler whether it is the earlier product's. Raises `SetupError` naming the file that stands in the way."""
     wishes: list[Wish] = []
     earlier: list[Wish] = []
     for one in selection.selected:
         owned, entries = owner_of(adapters, one.name), one.entries(paths, python)
-        wishes.append(Wish(one.settings_path, _ensure(entries, owned), only_ours_changed(owned), not os.path.isdir(os.path.dirname(one.settings_path))))
+        wishes.append(
+            Wish(
+                one.settings_path, _ensure(entries, owned), only_ours_changed(owned), not os.path.isdir(os.path.dirname(one.settings_path))
+            )
+        )
         if without is not None:
             earlier.append(Wish(one.settings_path, _remove(without), only_ours_changed(without)))
     known = remembered_hosts(before)
@@ -75,9 +87,17 @@ def connect_hosts(paths: Paths, connection: Connection, clock: Clock, checkpoint
         if wish.folder_missing:
             _make_folder(wish.path)
     again = bool(connection.earlier) or any(wish.folder_missing for wish in connection.wishes)
-    edits: Sequence[PlannedEdit] = [plan_edit(wish.path, wish.transform, wish.check) for wish in connection.wishes] if again else connection.edits
+    edits: Sequence[PlannedEdit] = (
+        [plan_edit(wish.path, wish.transform, wish.check) for wish in connection.wishes] if again else connection.edits
+    )
     earlier = read_journal(paths)
-    apply_edits([edit for edit in edits if edit.changes], Path(paths.backups), clock, record=lambda journal: store_journal(paths, merged(earlier, journal)), checkpoint=checkpoint)
+    apply_edits(
+        [edit for edit in edits if edit.changes],
+        Path(paths.backups),
+        clock,
+        record=lambda journal: store_journal(paths, merged(earlier, journal)),
+        checkpoint=checkpoint,
+    )
 
 
 def _ensure(entries: Any, owned: Owned) -> Transform:
@@ -110,4 +130,8 @@ def _make_folder(path: Path) -> None:
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
     except OSError as bad:
-        raise SetupError(f"{folder} cannot be made: {bad.strerror}; no host was changed", code="AFL-SETUP-013", hint="start the host once, so that it makes the directory") from bad
+        raise SetupError(
+            f"{folder} cannot be made: {bad.strerror}; no host was changed",
+            code="AFL-SETUP-013",
+            hint="start the host once, so that it makes the directory",
+        ) from bad

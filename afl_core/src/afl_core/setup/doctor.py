@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-import sys
+import platform
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from afl_core.api.home import Home, remembered
 from afl_core.model.errors import AflError
@@ -10,7 +14,6 @@ from afl_core.plugins.discovery import read_entry_points
 from afl_core.plugins.registry import Registry
 from afl_core.setup import doctor_files, doctor_hosts, doctor_live, doctor_plugins, doctor_store
 from afl_core.setup.doctor_report import DoctorReport, Part, fail, report
-from afl_core.setup.selection import remembered_hosts
 
 __all__ = ["DoctorReport", "doctor"]
 
@@ -18,7 +21,9 @@ __all__ = ["DoctorReport", "doctor"]
 def doctor(home: Home, live: bool = False) -> DoctorReport:
     """Every examination, each of which says what it cannot do instead of raising. `live` also sends a synthetic event and removes it."""
     paths = home.paths
-    parts: dict[str, Part] = {"roots": Part({"dataRoot": paths.data, "keyRoot": paths.keys, "scheduler": _scheduler(), "capability": _capability()})}
+    parts: dict[str, Part] = {
+        "roots": Part({"dataRoot": paths.data, "keyRoot": paths.keys, "scheduler": _scheduler(), "capability": _capability()})
+    }
     try:
         current = remembered(paths)
         _settings = home.settings, home.policy
@@ -26,26 +31,59 @@ def doctor(home: Home, live: bool = False) -> DoctorReport:
         parts["settings"] = Part(lines=(fail("settings", bad.sentence, bad.hint),))
         return report(paths.home, parts, installed=False)
     if not current.get("build"):
-        parts["installed"] = Part({"files": {}, "runtime": {"selected": False}, "clis": _clis(home)}, (fail("installed", f"nothing is installed in {paths.home}", "run: afl install"),))
+        parts["installed"] = Part(
+            {"files": {}, "runtime": {"selected": False}, "clis": _clis(home)},
+            (fail("installed", f"nothing is installed in {paths.home}", "run: afl install"),),
+        )
         return report(paths.home, parts, installed=False)
-    parts["files"] = doctor_files.examine_files(home, current)
-    parts["runtime"] = doctor_files.examine_runtime(home, current)
+    parts["files"] = _examined("files", lambda: doctor_files.examine_files(home, current))
+    parts["runtime"] = _examined("runtime", lambda: doctor_files.examine_runtime(home, current))
     db, parts["database"] = doctor_store.open_store(home)
     registry = home.registry if db is not None else Registry(read_entry_points())
-    parts["plugins"] = doctor_plugins.examine_plugins(home, registry)
-    parts["redaction"] = doctor_plugins.examine_redaction(home, registry) if db is not None else Part()
-    parts["keystore"] = doctor_plugins.examine_keystore(home, registry, db)
-    parts["hosts"], exams = doctor_hosts.examine_hosts(home, registry, current, db)
+    parts["plugins"] = _examined("plug-ins", lambda: doctor_plugins.examine_plugins(home, registry))
     if db is not None:
-        parts["store"] = doctor_store.examine_store(home, db)
-    parts["disk"] = doctor_store.examine_disk(home)
+        parts["redaction"] = _examined("redaction", lambda: doctor_plugins.examine_redaction(home, registry))
+    parts["keystore"] = _examined("keystore", lambda: doctor_plugins.examine_keystore(home, registry))
+    exams: list[doctor_hosts.HostExam] = []
+
+    def examine_hosts() -> Part:
+        part, found = doctor_hosts.examine_hosts(home, registry, current, db)
+        exams.extend(found)
+        return part
+
+    parts["hosts"] = _examined("hosts", examine_hosts)
+    if (store := db) is not None:
+        parts["store"] = _examined("store", lambda: doctor_store.examine_store(home, store))
+    parts["disk"] = _examined("disk", lambda: doctor_store.examine_disk(home))
     if live:
-        parts["live"] = doctor_live.examine_live(home, registry, exams, db)
-    return report(paths.home, parts, installed=bool(remembered_hosts(current)) or bool(current))
+        parts["live"] = _examined("live", lambda: doctor_live.examine_live(home, registry, exams, db))
+    return report(paths.home, parts, installed=True)
 
 
-def _clis(home: Home) -> dict[str, object]:
+def _examined(name: str, examine: Callable[[], Part]) -> Part:
+    """An examination's part; one that cannot go on becomes a line that says why."""
+    try:
+        return examine()
+    except AflError as bad:
+        return Part(lines=(fail(name, bad.sentence, bad.hint),))
+    except (OSError, sqlite3.Error) as bad:
+        return Part(lines=(fail(name, f"it cannot be examined: {bad}", "run the command again outside of a sandbox; see: afl paths"),))
+
+
+def _clis(home: Home) -> dict[str, Any]:
     """The hosts that could be connected."""
     hosts = Registry(read_entry_points()).hosts()
-    places = {name: adapter.locate(home_path(home), home.environ) for name, adapter in sorted(hosts.items())}
-    return {name: {"selected": False, "absent": not place.present, "connected": False, "configured": False, "operational": False} for name, place in places.items()}
+    places = {name: adapter.locate(Path(home.paths.home), home.environ) for name, adapter in sorted(hosts.items())}
+    return {
+        name: {"selected": False, "absent": not place.present, "connected": False, "configured": False, "operational": False}
+        for name, place in places.items()
+    }
+
+
+def _scheduler() -> dict[str, Any]:
+    """No schedule is installed by this version: the worker keeps its own time while a session lives, `afl reconcile` does the rest."""
+    return {"supported": False, "configured": False, "active": False, "required": False, "reason": "not_installed_by_this_version"}
+
+
+def _capability() -> dict[str, str]:
+    return {"backend": "sqlite3", "python": platform.python_version(), "sqlite": sqlite3.sqlite_version, "platform": platform.system()}

@@ -26,13 +26,24 @@ from afl_core.store.schema import SCHEMA_VERSION
 def examine_files(home: Home, current: dict[str, Any]) -> Part:
     """`files`: what must be there; and who may read it."""
     paths = home.paths
-    wanted = {"prompt": paths.prompt_file, "rule": paths.rules_file, "schema": paths.schema_file, "policy": paths.policy_file, "hook": paths.hook, "front": paths.front_file, "runtimeCurrent": paths.current}
+    wanted = {
+        "prompt": paths.prompt_file,
+        "rule": paths.rules_file,
+        "schema": paths.schema_file,
+        "policy": paths.policy_file,
+        "hook": paths.hook,
+        "front": paths.front_file,
+        "runtimeCurrent": paths.current,
+    }
     there = {name: os.path.isfile(path) for name, path in wanted.items()}
     lines = [fail("files", f"{wanted[name]} is missing", "run: afl install") for name, found in there.items() if not found]
     try:
         loose = [one.path for one in private_dirs(paths) if one.exists and one.mode != DIR_MODE]
         missing = [one.path for one in private_dirs(paths) if not one.exists]
-        lines += [warn("directories", f"{path} can be entered by others (mode {stat.S_IMODE(os.stat(path).st_mode):04o})", "run: afl install") for path in loose]
+        lines += [
+            warn("directories", f"{path} can be entered by others (mode {stat.S_IMODE(os.stat(path).st_mode):04o})", "run: afl install")
+            for path in loose
+        ]
         lines += [fail("directories", f"{path} is missing", "run: afl install") for path in missing]
     except AflError as bad:
         lines.append(fail("directories", bad.sentence, bad.hint))
@@ -50,7 +61,15 @@ def examine_runtime(home: Home, current: dict[str, Any]) -> Part:
         plan = _plan(home, current)
         expected = plan.build
         lines += _staleness(plan, current)
-        lines += [warn("edited files", f"{path} is the new version of a file you edited", f"compare it with {path.removesuffix('.new')}, then delete it") for path in plan.pending if os.path.exists(path)]
+        lines += [
+            warn(
+                "edited files",
+                f"{path} is the new version of a file you edited",
+                f"compare it with {path.removesuffix('.new')}, then delete it",
+            )
+            for path in plan.pending
+            if os.path.exists(path)
+        ]
     except AflError as bad:
         reason = bad.sentence
         lines.append(fail("runtime", bad.sentence, bad.hint or "run: afl install"))

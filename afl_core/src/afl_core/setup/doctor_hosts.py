@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import sqlite3
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 import attrs
@@ -15,30 +13,12 @@ from afl_core.api.home import Home
 from afl_core.model.errors import AflError
 from afl_core.plugins.registry import Registry
 from afl_core.setup.doctor_report import Part, absent, ago, fail, ok, warn
-from afl_core.setup.edit_json_hooks import as_dict, find_owned
-from afl_core.setup.edit_json_scan import Object, is_blank, scan
-from afl_core.setup.edit_target import look_at
-from afl_core.setup.fire import Fired, fire_health
-from afl_core.setup.selection import Selected, owner_of, remembered_hosts, select_hosts
+from afl_core.setup.doctor_settings import SWITCHES, Configured, read_configured
+from afl_core.setup.fire import HEALTH_VARIABLE, Fired, fire_health
+from afl_core.setup.selection import Selected, remembered_hosts, select_hosts
 from afl_core.spec.health import HealthLine
 from afl_core.spec.host import HostAdapter
 from afl_core.store import status
-
-SWITCHES = ("disableAllHooks",)
-"""Settings of hosts that switch every hook off, ours included."""
-
-SIBLING_SETTINGS = ("settings.local.json",)
-"""Files beside a host's settings that can hold such a switch."""
-
-
-@attrs.frozen
-class Configured:
-    """Our commands in one settings file, by event, as they stand there; `problem` is why the file cannot be used."""
-
-    commands: dict[str, str]
-    hidden: tuple[str, ...] = ()
-    switched_off_in: str = ""
-    problem: str = ""
 
 
 @attrs.frozen
@@ -59,55 +39,46 @@ def examine_hosts(home: Home, registry: Registry, current: dict[str, Any], db: s
     selection = select_hosts(adapters, home.paths, home.environ, current, sorted(set(known) & set(adapters)))
     exams = [_selected(home, registry, adapters, one, current, db) for one in selection.selected]
     lines = [line for exam in exams for line in exam.lines]
-    lines += [warn(f"host {name}", f"{name} was connected, but no plug-in provides it now", "install its provider again, or run: afl uninstall") for name in sorted(set(known) - set(adapters))]
-    lines += [absent(f"host {name}", f"{name} is here, but is not connected", f"run: afl install --host {name}") for name in selection.unselected]
+    lines += [
+        warn(f"host {name}", f"{name} was connected, but no plug-in provides it now", "install its provider again, or run: afl uninstall")
+        for name in sorted(set(known) - set(adapters))
+    ]
+    lines += [
+        absent(f"host {name}", f"{name} is here, but is not connected", f"run: afl install --host {name}") for name in selection.unselected
+    ]
+    if home.environ.get(HEALTH_VARIABLE):
+        lines.append(
+            warn(
+                "hosts",
+                f"{HEALTH_VARIABLE} is set here: hooks started from this shell only say how the worker is",
+                f"unset {HEALTH_VARIABLE}",
+            )
+        )
     if current and not known:
         lines.append(fail("hosts", "no coding agent is connected", "run: afl install"))
     bodies = {exam.name: exam.body for exam in exams}
     for name in sorted(set(adapters) - set(bodies)):
-        bodies[name] = {"selected": False, "absent": name not in selection.unselected, "connected": False, "configured": False, "runnable": False, "operational": False}
+        bodies[name] = {
+            "selected": False,
+            "absent": name not in selection.unselected,
+            "connected": False,
+            "configured": False,
+            "runnable": False,
+            "operational": False,
+        }
     ready = [exam.name for exam in exams if exam.body["operational"]]
     operational = {"readyClis": ready, "unavailableClis": [exam.name for exam in exams if exam.name not in ready]}
     return Part({"clis": bodies, "operational": operational}, tuple(lines)), exams
 
 
-def read_configured(adapters: Mapping[str, HostAdapter], name: str, path: Path) -> Configured:
-    """Our commands in a settings file. A file the host would ignore is a problem, not an error."""
-    try:
-        content = look_at(path).content
-        if content is None or is_blank(content):
-            return Configured({})
-        root = scan(content)
-        found = find_owned(content, root, owner_of(adapters, name))
-    except AflError as bad:
-        return Configured({}, problem=bad.sentence)
-    commands = {one.event: str(as_dict(content, one.handler).get("command")) for one in found if one.effective}
-    hidden = tuple(one.event for one in found if not one.effective)
-    off = str(path) if isinstance(root, Object) and _is_switched_off(content) else _switched_off_beside(path)
-    return Configured(commands, hidden, off)
-
-
-def _switched_off_beside(path: Path) -> str:
-    for name in SIBLING_SETTINGS:
-        beside = path.parent / name
-        try:
-            content = look_at(beside).content
-            if content is not None and _is_switched_off(content):
-                return str(beside)
-        except AflError:  # a file that cannot be read is ignored by the host too
-            continue
-    return ""
-
-
-def _is_switched_off(content: bytes) -> bool:
-    try:
-        body = json.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(body, dict) and any(body.get(name) is True for name in SWITCHES)
-
-
-def _selected(home: Home, registry: Registry, adapters: Mapping[str, HostAdapter], one: Selected, current: dict[str, Any], db: sqlite3.Connection | None) -> HostExam:
+def _selected(
+    home: Home,
+    registry: Registry,
+    adapters: Mapping[str, HostAdapter],
+    one: Selected,
+    current: dict[str, Any],
+    db: sqlite3.Connection | None,
+) -> HostExam:
     wanted = {entry.event: entry.command for entry in one.entries(home.paths, str(current.get("python")))}
     kinds = {event.name: event.kind for event in one.manifest.events}
     found = read_configured(adapters, one.name, one.settings_path)
@@ -124,10 +95,20 @@ def _selected(home: Home, registry: Registry, adapters: Mapping[str, HostAdapter
     lines.append(
         ok(f"reviewer {one.name}", f"reviews of {one.manifest.label} sessions can run: {reviewer['reviewerExecutable']}")
         if reviewer["reviewerAvailable"]
-        else warn(f"reviewer {one.name}", f"reviews of {one.manifest.label} sessions wait: {reviewer['reason']}", "evidence is kept until a reviewer is there")
+        else warn(
+            f"reviewer {one.name}",
+            f"reviews of {one.manifest.label} sessions wait: {reviewer['reason']}",
+            "evidence is kept until a reviewer is there",
+        )
     )
     if not one.present:
-        lines.append(warn(f"host {one.name}", f"{one.manifest.label} was not found on this machine", f"install it, or run: afl install without --host {one.name}"))
+        lines.append(
+            warn(
+                f"host {one.name}",
+                f"{one.manifest.label} was not found on this machine",
+                f"install it, or run: afl install without --host {one.name}",
+            )
+        )
     prompts, stops = _of_kind(kinds, "prompt"), _of_kind(kinds, "stop")
     body = {
         "selected": True,
@@ -162,13 +143,21 @@ def _fired(command: str, home: Home, build: str) -> Fired:
 def _settings_lines(one: Selected, found: Configured, wanted: Mapping[str, str]) -> list[HealthLine]:
     name, lines = f"host {one.name}", []
     if found.problem:
-        return [fail(name, f"{one.manifest.label} ignores all of its settings: {found.problem}", f"correct {one.settings_path}, then run: afl doctor")]
+        return [
+            fail(
+                name,
+                f"{one.manifest.label} ignores all of its settings: {found.problem}",
+                f"correct {one.settings_path}, then run: afl doctor",
+            )
+        ]
     if found.switched_off_in:
         lines.append(fail(name, f"{found.switched_off_in} switches all hooks off ({', '.join(SWITCHES)})", "remove that line there"))
     if missing := [event for event in wanted if event not in found.commands]:
         lines.append(fail(name, f"{one.settings_path} has no hook of ours for {', '.join(missing)}", "run: afl install"))
     if found.hidden:
-        lines.append(warn(name, f"{one.settings_path} holds a key twice, which hides our hook for {', '.join(found.hidden)}", "remove one of them"))
+        lines.append(
+            warn(name, f"{one.settings_path} holds a key twice, which hides our hook for {', '.join(found.hidden)}", "remove one of them")
+        )
     if other := [event for event, command in found.commands.items() if event in wanted and command != wanted[event]]:
         lines.append(warn(name, f"the command for {', '.join(other)} is not the one install writes", "run: afl install"))
     return lines
@@ -179,12 +168,27 @@ def _fired_lines(one: Selected, fired: Mapping[str, Fired]) -> list[HealthLine]:
     for event, shot in fired.items():
         if not shot.ok:
             problems.setdefault(shot.problem, []).append(event)
-    return [fail(f"host {one.name}", f"the command for {', '.join(events)} does not work: {problem}", "run: afl install; the log says more (afl paths)") for problem, events in problems.items()]
+    faults = {str(shot.health["fault"]) for shot in fired.values() if shot.health is not None and shot.health.get("fault")}
+    lines = [fail(f"host {one.name}", f"the worker cannot read what it must know: {fault}", "run: afl install") for fault in sorted(faults)]
+    return lines + [
+        fail(
+            f"host {one.name}",
+            f"the command for {', '.join(events)} does not work: {problem}",
+            "run: afl install; the log says more (afl paths)",
+        )
+        for problem, events in problems.items()
+    ]
 
 
 def _seen_lines(one: Selected, last: Mapping[str, int], now: int) -> list[HealthLine]:
     if not last:
-        return [absent(f"last seen {one.name}", f"no event of {one.manifest.label} has arrived yet", "start a session there; the untrusted-folder question must be answered first")]
+        return [
+            absent(
+                f"last seen {one.name}",
+                f"no event of {one.manifest.label} has arrived yet",
+                "start a session there; the untrusted-folder question must be answered first",
+            )
+        ]
     newest = ", ".join(f"{event} {ago(at, now)}" for event, at in sorted(last.items(), key=lambda item: -item[1]))
     return [ok(f"last seen {one.name}", newest)]
 
@@ -206,7 +210,11 @@ def _reviewer(home: Home, registry: Registry, host: str) -> dict[str, Any]:
     command = home.settings.reviewer_command
     if command:
         there = os.access(command, os.X_OK)
-        return {"reviewerAvailable": there, "reviewerExecutable": command if there else None, "reason": "" if there else f"{command} cannot be run"}
+        return {
+            "reviewerAvailable": there,
+            "reviewerExecutable": command if there else None,
+            "reason": "" if there else f"{command} cannot be run",
+        }
     reasons = []
     for reviewer in registry.reviewers().values():
         if reviewer.host != host:

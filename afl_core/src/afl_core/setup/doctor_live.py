@@ -37,7 +37,10 @@ def examine_live(home: Home, registry: Registry, exams: list[HostExam], db: sqli
     if db is None or not ready:
         return _part({"status": "unhealthy", "reason": "no connected host and store to try"}, "nothing is connected that could be tried")
     if status.meta(db, "capture_enabled", "1") != "1":
-        return Part({"live": {"status": "skipped", "reason": "capture_off"}}, (absent("live", "capture is off, so nothing can be stored", "afl capture on, then: afl doctor --live"),))
+        return Part(
+            {"live": {"status": "skipped", "reason": "capture_off"}},
+            (absent("live", "capture is off, so nothing can be stored", "afl capture on, then: afl doctor --live"),),
+        )
     exam = ready[0]
     manifest = registry.hosts()[exam.name].manifest()
     stop = next((event.name for event in manifest.events if event.kind == "stop" and event.name in exam.commands), None)
@@ -46,7 +49,12 @@ def examine_live(home: Home, registry: Registry, exams: list[HostExam], db: sqli
     native = PREFIX + new_id()
     session_id = sessions.session_id_of(exam.name, native)
     said = f"synthetic canary {native}"
-    body = {manifest.fields["session"]: native, manifest.fields.get("cwd", "cwd"): home.paths.home, manifest.fields.get("answer", "answer"): said, "data_class": DATA_CLASS}
+    body = {
+        manifest.fields.get("session", "session_id"): native,
+        manifest.fields.get("cwd", "cwd"): home.paths.home,
+        manifest.fields.get("answer", "answer"): said,
+        "data_class": DATA_CLASS,
+    }
     try:
         problem = _through(home, db, exam.commands[stop], session_id, json.dumps(body).encode())
         problem = problem or _blob(home, db, said.encode())
@@ -58,7 +66,15 @@ def examine_live(home: Home, registry: Registry, exams: list[HostExam], db: sqli
         problem = "rows of it are left in " + ", ".join(left)
     if problem:
         return _part({"status": "unhealthy", "reason": problem, "host": exam.name}, problem)
-    live = {"status": "healthy", "host": exam.name, "event": stop, "syntheticExcluded": True, "configuredStore": True, "encryption": True, "removed": True}
+    live = {
+        "status": "healthy",
+        "host": exam.name,
+        "event": stop,
+        "syntheticExcluded": True,
+        "configuredStore": True,
+        "encryption": True,
+        "removed": True,
+    }
     return Part({"live": live}, (ok("live", f"a synthetic {stop} of {exam.name} was stored, opened, never queued, and removed"),))
 
 
@@ -69,8 +85,16 @@ def remove_session(db: sqlite3.Connection, session_id: str) -> list[str]:
         for table in TABLES:
             db.execute(f"DELETE FROM {table} WHERE session_id = ?", (session_id,))  # noqa: S608 - names of this file
         for project in projects:
-            db.execute("DELETE FROM projects WHERE project_id = ? AND NOT EXISTS (SELECT 1 FROM sessions WHERE project_id = projects.project_id)", (project,))
-    return [table for table in TABLES if db.execute(f"SELECT EXISTS (SELECT 1 FROM {table} WHERE session_id = ?)", (session_id,)).fetchone()[0]]  # noqa: S608
+            db.execute(
+                "DELETE FROM projects WHERE project_id = ? AND NOT EXISTS (SELECT 1 FROM sessions WHERE project_id = projects.project_id)",
+                (project,),
+            )
+    return [table for table in TABLES if _names(db, table, session_id)]
+
+
+def _names(db: sqlite3.Connection, table: str, session_id: str) -> bool:
+    query = f"SELECT EXISTS (SELECT 1 FROM {table} WHERE session_id = ?)"  # noqa: S608 - names of this file
+    return bool(db.execute(query, (session_id,)).fetchone()[0])
 
 
 def _through(home: Home, db: sqlite3.Connection, command: str, session_id: str, payload: bytes) -> str:
@@ -83,7 +107,9 @@ def _through(home: Home, db: sqlite3.Connection, command: str, session_id: str, 
         return "the event was sent, but did not arrive in the store"
     if home.opener.open(intake.context_of(row["intake_id"]), row["sealed"] or b"") != payload:
         return "what was opened is not what was sent"
-    queued = db.execute("SELECT EXISTS (SELECT 1 FROM queue JOIN events USING (event_id) WHERE events.session_id = ?)", (session_id,)).fetchone()[0]
+    queued = db.execute(
+        "SELECT EXISTS (SELECT 1 FROM queue JOIN events USING (event_id) WHERE events.session_id = ?)", (session_id,)
+    ).fetchone()[0]
     return "it was queued for a review" if queued else ""
 
 

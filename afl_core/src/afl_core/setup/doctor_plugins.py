@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sqlite3
 from typing import Any
 
 from afl_core.api.home import Home
@@ -25,12 +24,18 @@ def examine_plugins(home: Home, registry: Registry) -> Part:
     for reviewer in registry.reviewers().values():
         reviewers[reviewer.name] = {"cli": reviewer.host, "label": reviewer.label, "mode": "isolated_cli_process"}
     lines = [fail("plug-ins", f"{one.name}: {one.problem}", "run: afl plugins list") for one in registry.plugins() if one.problem]
-    for entry in registry.guard.ledger.all():
-        if quarantined(entry, home.clock()):
-            lines.append(warn("plug-ins", f"{entry.plugin} rests after {entry.failures} failures in {entry.call}: {entry.last_error}", "run: afl plugins list"))
-    lines += [HealthLine(f"{plugin}: {line.name}", line.health, line.sentence, line.hint) for plugin, line in registry.health(home.paths.home) if isinstance(line, HealthLine)]
+    resting = [entry for entry in registry.guard.ledger.all() if quarantined(entry, home.clock())]
+    lines += [
+        warn("plug-ins", f"{one.plugin} rests after {one.failures} failures in {one.call}: {one.last_error}", "run: afl plugins list")
+        for one in resting
+    ]
+    lines += [
+        HealthLine(f"{plugin}: {line.name}", line.health, line.sentence, line.hint) for plugin, line in registry.health(home.paths.home)
+    ]
     if not redactors:
-        lines.append(fail("redaction", "no redactor is installed, so nothing can be kept or reviewed", "install afl-redactors, then run: afl doctor"))
+        lines.append(
+            fail("redaction", "no redactor is installed, so nothing can be kept or reviewed", "install afl-redactors, then run: afl doctor")
+        )
     return Part({"reviewers": reviewers}, tuple(lines))
 
 
@@ -43,25 +48,46 @@ def examine_redaction(home: Home, registry: Registry) -> Part:
     except AflError as bad:
         return Part(lines=(fail("redaction", bad.sentence, bad.hint),))
     if "hunter2" in safe:
-        return Part(lines=(warn("redaction", "a password in a plain sentence is not recognised by the redactors installed", "install afl-redactors"),))
+        return Part(
+            lines=(
+                warn("redaction", "a password in a plain sentence is not recognised by the redactors installed", "install afl-redactors"),
+            )
+        )
     return Part(lines=(ok("redaction", f"{len(registry.redactors())} redactors work"),))
 
 
-def examine_keystore(home: Home, registry: Registry, db: sqlite3.Connection | None) -> Part:
+def examine_keystore(home: Home, registry: Registry) -> Part:
     """Which keystore holds the private key, whether it opens, and what it says about its safety."""
     try:
         half = load_public(home.paths)
         keystore = holding(registry.keystores(home.paths.keys), half.home_id, home.settings.keystore)
         viability = keystore.viable()
         if not viability.ok:
-            return _keystore(keystore.name, fail("keystore", f"{keystore.name}: {viability.reason}", "capture goes on; reviews wait until it can be opened"))
+            return _keystore(
+                keystore.name,
+                fail("keystore", f"{keystore.name}: {viability.reason}", "capture goes on; reviews wait until it can be opened"),
+            )
         secret = keystore.load(half.home_id)
     except AflError as bad:
         return _keystore(None, fail("keystore", bad.sentence, bad.hint))
     if secret is None:
-        return _keystore(keystore.name, fail("keystore", f"the keystore {keystore.name!r} does not hold this vault's private key", f"restore it, or {home.paths.keys} from a backup"))
+        return _keystore(
+            keystore.name,
+            fail(
+                "keystore",
+                f"the keystore {keystore.name!r} does not hold this vault's private key",
+                f"restore it, or {home.paths.keys} from a backup",
+            ),
+        )
     if public_of(secret) != half.public:
-        return _keystore(keystore.name, fail("keystore", f"the private key in the keystore {keystore.name!r} belongs to another vault", f"restore {home.paths.keys} from a backup"))
+        return _keystore(
+            keystore.name,
+            fail(
+                "keystore",
+                f"the private key in the keystore {keystore.name!r} belongs to another vault",
+                f"restore {home.paths.keys} from a backup",
+            ),
+        )
     if keystore.warning():
         return _keystore(keystore.name, warn("keystore", keystore.warning()))
     return _keystore(keystore.name, ok("keystore", f"the private key is kept by {keystore.name}"))

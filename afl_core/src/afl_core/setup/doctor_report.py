@@ -35,7 +35,14 @@ class DoctorReport:
     def as_json(self) -> dict[str, Any]:
         """For programs."""
         lines = [{"name": line.name, "health": line.health.value, "sentence": line.sentence, "hint": line.hint} for line in self.lines]
-        return {"healthy": self.healthy, "degraded": self.degraded, "installed": self.installed, "home": self.home, **self.body, "lines": lines}
+        return {
+            "healthy": self.healthy,
+            "degraded": self.degraded,
+            "installed": self.installed,
+            "home": self.home,
+            **self.body,
+            "lines": lines,
+        }
 
 
 def report(home: str, parts: Mapping[str, Part], *, installed: bool) -> DoctorReport:

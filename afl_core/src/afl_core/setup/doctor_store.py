@@ -31,9 +31,13 @@ def open_store(home: Home) -> tuple[sqlite3.Connection | None, Part]:
     except AflError as bad:
         return None, Part(lines=(fail("database", bad.sentence, bad.hint),))
     except sqlite3.DatabaseError as bad:
-        return None, Part(lines=(fail("database", f"{home.paths.database} is damaged: {bad}", f"restore a copy from {home.paths.backups}"),))
+        return None, Part(
+            lines=(fail("database", f"{home.paths.database} is damaged: {bad}", f"restore a copy from {home.paths.backups}"),)
+        )
     if problem != "ok":
-        return None, Part(lines=(fail("database", f"{home.paths.database} is damaged: {problem}", f"restore a copy from {home.paths.backups}"),))
+        return None, Part(
+            lines=(fail("database", f"{home.paths.database} is damaged: {problem}", f"restore a copy from {home.paths.backups}"),)
+        )
     return db, Part(lines=(ok("database", f"schema {SCHEMA_VERSION}, {os.path.getsize(home.paths.database) // 1024} KiB"),))
 
 
@@ -41,9 +45,18 @@ def examine_store(home: Home, db: sqlite3.Connection) -> Part:
     """Everything the store can say about itself."""
     lines = [_audit(db), *_reviews(home, db), *_switches(home, db), *_front_counts(db, home.clock())]
     reconciled = status.get(db, "reconcile")
-    body: dict[str, Any] = {"status": reconciled.get("status") if reconciled else None, "at": reconciled["updated_ms"] if reconciled else None}
+    body: dict[str, Any] = {
+        "status": reconciled.get("status") if reconciled else None,
+        "at": reconciled["updated_ms"] if reconciled else None,
+    }
     if reconciled and reconciled.get("status") != "completed":
-        lines.append(warn("reconcile", f"the last one ended with {reconciled.get('status')}, {ago(reconciled['updated_ms'], home.clock())}", "run: afl reconcile"))
+        lines.append(
+            warn(
+                "reconcile",
+                f"the last one ended with {reconciled.get('status')}, {ago(reconciled['updated_ms'], home.clock())}",
+                "run: afl reconcile",
+            )
+        )
     return Part({"reconciliation": body}, tuple(lines))
 
 
@@ -55,7 +68,11 @@ def examine_disk(home: Home) -> Part:
     if waiting:
         lines.append(warn("spool", f"{len(waiting)} sealed events wait for the worker", "run: afl reconcile"))
     now = home.clock()
-    recent = {reason: (count, last) for reason, (count, last) in body["hookFailures"].items() if now - last < DAY_MS} if isinstance(body["hookFailures"], dict) else {}
+    recent = (
+        {reason: (count, last) for reason, (count, last) in body["hookFailures"].items() if now - last < DAY_MS}
+        if isinstance(body["hookFailures"], dict)
+        else {}
+    )
     if recent:
         said = ", ".join(f"{reason} {count} times, last {ago(last, now)}" for reason, (count, last) in sorted(recent.items()))
         lines.append(warn("hook failures", said, f"{home.paths.runtime_log} says more; nothing was lost that the host's transcript holds"))
@@ -86,7 +103,9 @@ def _names(folder: str) -> list[str]:
 def _audit(db: sqlite3.Connection) -> HealthLine:
     broken = verify_chain(db)
     if broken is not None:
-        return fail("audit", f"the chain of decisions does not hold: {broken.why}", "the store was changed by something else; see: afl paths")
+        return fail(
+            "audit", f"the chain of decisions does not hold: {broken.why}", "the store was changed by something else; see: afl paths"
+        )
     return ok("audit", "the chain of decisions holds")
 
 
@@ -111,7 +130,11 @@ def _reviews(home: Home, db: sqlite3.Connection) -> list[HealthLine]:
 def _switches(home: Home, db: sqlite3.Connection) -> list[HealthLine]:
     captures = status.meta(db, "capture_enabled", "1") == "1"
     lines = [ok("capture", "evidence is kept") if captures else absent("capture", "capture is off: nothing new is kept", "afl capture on")]
-    lines.append(ok("memory", "lessons are given back to agents") if home.settings.memory_enabled else absent("memory", "lessons are not given back", "set memory_enabled to true"))
+    lines.append(
+        ok("memory", "lessons are given back to agents")
+        if home.settings.memory_enabled
+        else absent("memory", "lessons are not given back", "set memory_enabled to true")
+    )
     return lines
 
 
@@ -119,4 +142,13 @@ def _front_counts(db: sqlite3.Connection, now: int) -> list[HealthLine]:
     recent = {reason: entry for reason, entry in intake.counts(db).items() if now - int(entry.get("last_ms", 0)) < DAY_MS}
     if not recent:
         return []
-    return [warn("events not kept", ", ".join(f"{reason} {entry.get('count')} times, last {ago(int(entry.get('last_ms', 0)), now)}" for reason, entry in sorted(recent.items())), "the host may have changed what it sends; upgrade its provider")]
+    return [
+        warn(
+            "events not kept",
+            ", ".join(
+                f"{reason} {entry.get('count')} times, last {ago(int(entry.get('last_ms', 0)), now)}"
+                for reason, entry in sorted(recent.items())
+            ),
+            "the host may have changed what it sends; upgrade its provider",
+        )
+    ]

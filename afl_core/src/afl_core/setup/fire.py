@@ -54,7 +54,9 @@ def run_command(command: str, environ: Mapping[str, str], home: str, payload: by
     """What the command printed, and what went wrong in words ('' when nothing did)."""
     extra = {"HOME": home, **({HEALTH_VARIABLE: "1"} if health else {})}
     try:
-        result = run([SHELL, "-c", command], environment=child_environment(environ, (), extra), cwd=home, deadline_seconds=SECONDS, stdin=payload)
+        result = run(
+            [SHELL, "-c", command], environment=child_environment(environ, (), extra), cwd=home, deadline_seconds=SECONDS, stdin=payload
+        )
     except ProcessError as bad:
         return b"", bad.sentence
     if result.timed_out:

@@ -26,6 +26,7 @@ from afl_core.setup.pack import PackPlan, plan_pack, put_pack
 from afl_core.setup.pack_files import PackFile, is_in_place, look, put_set
 from afl_core.setup.runtime import choose_runtime
 from afl_core.setup.selection import Selection, select_hosts
+from afl_core.setup.turnstile import alone
 from afl_core.spec.keystore import Keystore
 from afl_core.store.migrate import create_or_migrate
 from afl_core.store.schema import SCHEMA_VERSION
@@ -76,7 +77,9 @@ class InstallResult:
     changed: bool
 
 
-def plan_install(home: Home, *, hosts: Sequence[str] | None = None, replace_existing: bool = False, python: str = sys.executable) -> InstallPlan:
+def plan_install(
+    home: Home, *, hosts: Sequence[str] | None = None, replace_existing: bool = False, python: str = sys.executable
+) -> InstallPlan:
     """Check everything that can be checked and say what would be done; writes nothing at all.
 
     `hosts` None: those of the last install, else those found. Raises `SetupError`, `PathError`, `StoreError` or `SettingsError` where install must not go on.
@@ -93,24 +96,42 @@ def plan_install(home: Home, *, hosts: Sequence[str] | None = None, replace_exis
     selection = select_hosts(registry.hosts(), paths, home.environ, before, hosts)
     legacy = old.recognise(paths, [one.settings_path for one in selection.selected])
     if legacy.found and not replace_existing:
-        raise SetupError("the earlier product of this name is installed here: " + ", ".join(legacy.named()), code="AFL-SETUP-027", hint="move it aside with: afl install --replace-existing (its files are kept under another name)")
+        raise SetupError(
+            "the earlier product of this name is installed here: " + ", ".join(legacy.named()),
+            code="AFL-SETUP-027",
+            hint="move it aside with: afl install --replace-existing (its files are kept under another name)",
+        )
     dirs = [attrs.evolve(one, exists=False) if one.path in (legacy.pack, legacy.store) else one for one in dirs]
     database = Database(Kind.MISSING) if legacy.store else look_at_database(paths.database)
     if database.kind is Kind.NEWER:
-        raise StoreError(f"{paths.database} was written by a newer version (schema {database.version}, this one knows {SCHEMA_VERSION})", code="AFL-STORE-003", hint="install the newer version of afl-core again")
+        raise StoreError(
+            f"{paths.database} was written by a newer version (schema {database.version}, this one knows {SCHEMA_VERSION})",
+            code="AFL-STORE-003",
+            hint="install the newer version of afl-core again",
+        )
     runtime = choose_runtime(python, found, home.environ)
     keystore, said = _keystore(registry, paths, settings.keystore, database)
     pack = plan_pack(paths, runtime, [one.manifest for one in selection.selected], found, registry, empty=bool(legacy.pack))
     current = _current(paths, pack.build, runtime.python, runtime.site, selection, before, home.clock)
-    connection = plan_connection(registry.hosts(), paths, selection, before, runtime.python, without=old.owns_handler if legacy.settings else None)
+    connection = plan_connection(
+        registry.hosts(), paths, selection, before, runtime.python, without=old.owns_handler if legacy.settings else None
+    )
     changed = not upgrade.same_install(before, current) or not is_in_place(PackFile(paths.current, render.current_file(current), ""))
+    pointer = [*upgrade.differences(before, current), *([f"remember this install in {paths.current}"] if changed else [])]
     return InstallPlan(
         paths=paths,
         build=pack.build,
         hosts=tuple(one.name for one in selection.selected),
-        steps=tuple(_steps(paths, dirs, legacy, database, keystore, pack, connection, upgrade.differences(before, current), current_changes=changed)),
+        steps=tuple(_steps(paths, dirs, legacy, database, keystore, pack, connection, pointer)),
         edits=connection.edits,
-        warnings=(*runtime.warnings, *said, *upgrade.warnings(before, current), *selection.warnings, *_about_hosts(selection), *_about_plugins(registry)),
+        warnings=(
+            *runtime.warnings,
+            *said,
+            *upgrade.warnings(before, current),
+            *selection.warnings,
+            *_about_hosts(selection),
+            *_about_plugins(registry),
+        ),
         clock=home.clock,
         dirs=tuple(dirs),
         database=database,
@@ -125,24 +146,33 @@ def plan_install(home: Home, *, hosts: Sequence[str] | None = None, replace_exis
 
 def apply_install(plan: InstallPlan, checkpoint: Checkpoint = _nothing) -> InstallResult:
     """Do it, in the order of the plan. Raises the same errors; host settings are then as they were, and running it again goes on from there."""
-    done = list(plan.steps)
-    if plan.changes:
-        paths = plan.paths
-        done += _put_aside(plan, checkpoint)
-        make_dirs(list(plan.dirs))
-        checkpoint("directories")
-        if plan.keystore is not None:
-            keys.make(paths, plan.keystore, paths.home, checkpoint=lambda step: checkpoint(f"vault:{step}"))
-        checkpoint("vault")
-        if plan.database.kind is not Kind.CURRENT:
-            done += create_or_migrate(paths.database, paths.backups, paths.data, clock=plan.clock, checkpoint=lambda step: checkpoint(f"store:{step}"))
-        checkpoint("store")
-        put_pack(paths, plan.pack, checkpoint)
-        if plan.current_changes:
-            put_set([PackFile(paths.current, render.current_file(plan.current), "")], lambda step: checkpoint(f"current:{step}"))
-        connect_hosts(paths, plan.connection, plan.clock, lambda step: checkpoint(f"settings:{step}"))
-        checkpoint("done")
-    return InstallResult(plan.build, plan.hosts, tuple(done), plan.warnings, changed=plan.changes)
+    if not plan.changes:
+        return InstallResult(plan.build, plan.hosts, (), plan.warnings, changed=False)
+    with alone(plan.paths):
+        done = [*plan.steps, *_carry_out(plan, checkpoint)]
+    checkpoint("done")
+    return InstallResult(plan.build, plan.hosts, tuple(done), plan.warnings, changed=True)
+
+
+def _carry_out(plan: InstallPlan, checkpoint: Checkpoint) -> list[str]:
+    """Roots, keys, database, pack, pointer, hosts: what comes later needs what came before, and hosts run nothing that is not complete."""
+    paths = plan.paths
+    done = _put_aside(plan, checkpoint)
+    make_dirs(list(plan.dirs))
+    checkpoint("directories")
+    if plan.keystore is not None:
+        keys.make(paths, plan.keystore, paths.home, checkpoint=lambda step: checkpoint(f"vault:{step}"))
+    checkpoint("vault")
+    if plan.database.kind is not Kind.CURRENT:
+        done += create_or_migrate(
+            paths.database, paths.backups, paths.data, clock=plan.clock, checkpoint=lambda step: checkpoint(f"store:{step}")
+        )
+    checkpoint("store")
+    put_pack(paths, plan.pack, checkpoint)
+    if plan.current_changes:
+        put_set([PackFile(paths.current, render.current_file(plan.current), "")], lambda step: checkpoint(f"current:{step}"))
+    connect_hosts(paths, plan.connection, plan.clock, lambda step: checkpoint(f"settings:{step}"))
+    return done
 
 
 def _put_aside(plan: InstallPlan, checkpoint: Checkpoint) -> list[str]:
@@ -162,11 +192,15 @@ def _keystore(registry: Registry, paths: Paths, wanted: str, database: Database)
     keystore = choose(registry.keystores(paths.keys), wanted)
     said = [keystore.warning()] if keystore.warning() else []
     if database.kind in (Kind.CURRENT, Kind.OLDER):
-        said.append(f"the keys in {paths.keys} are gone; new ones are made, and evidence that was sealed before cannot be opened unless the old ones are put back")
+        said.append(
+            f"the keys in {paths.keys} are gone; new ones are made, and evidence that was sealed before cannot be opened unless the old ones are put back"
+        )
     return keystore, said
 
 
-def _current(paths: Paths, build: str, python: str, site: tuple[str, ...], selection: Selection, before: dict[str, Any], clock: Clock) -> dict[str, Any]:
+def _current(
+    paths: Paths, build: str, python: str, site: tuple[str, ...], selection: Selection, before: dict[str, Any], clock: Clock
+) -> dict[str, Any]:
     body = {
         "build": build,
         "version": __version__,
@@ -182,10 +216,16 @@ def _current(paths: Paths, build: str, python: str, site: tuple[str, ...], selec
 
 
 def _steps(
-    paths: Paths, dirs: list[PrivateDir], legacy: old.Legacy, database: Database, keystore: Keystore | None, pack: PackPlan, connection: Connection, upgraded: list[str], *, current_changes: bool
+    paths: Paths,
+    dirs: list[PrivateDir],
+    legacy: old.Legacy,
+    database: Database,
+    keystore: Keystore | None,
+    pack: PackPlan,
+    connection: Connection,
+    pointer: list[str],
 ) -> list[str]:
     steps = [f"move aside what the earlier product left: {', '.join(legacy.named())}"] if legacy.found else []
-    steps += upgraded
     steps += [one.step() for one in dirs if one.changes]
     if keystore is not None:
         steps.append(f"make the vault's keys in {paths.keys}; the private one is kept by the keystore {keystore.name!r}")
@@ -194,16 +234,18 @@ def _steps(
     elif database.kind is Kind.OLDER:
         steps.append(f"bring the database from schema {database.version} to {SCHEMA_VERSION}; a copy is kept in {paths.backups}")
     steps += pack.steps()
-    if current_changes:
-        steps.append(f"remember this install in {paths.current}")
-    return steps + list(connection.steps)
+    return steps + pointer + list(connection.steps)
 
 
 def _about_hosts(selection: Selection) -> list[str]:
     said = [f"{name} is here too, but is not connected; `afl install --host {name}` connects it" for name in selection.unselected]
     if not selection.selected:
         said.append("no coding agent is connected: none was found; install one, then run `afl install` again")
-    said += [f"{one.manifest.label} was not found on this machine; its settings are written all the same" for one in selection.selected if not one.present]
+    said += [
+        f"{one.manifest.label} was not found on this machine; its settings are written all the same"
+        for one in selection.selected
+        if not one.present
+    ]
     return said
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
+import platform
 import re
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -53,7 +53,10 @@ class Legacy:
 
 def owns_handler(handler: dict[str, object]) -> bool:
     """Whether a hook handler is the earlier product's: it runs one of its scripts, or is an agent hook that points at its prompt."""
-    return any(isinstance(text := handler.get(key), str) and (_COMMAND.search(text) or (key == "prompt" and "prompts/reflection-agent.md" in text)) for key in ("command", "prompt"))
+    return any(
+        isinstance(text := handler.get(key), str) and (_COMMAND.search(text) or (key == "prompt" and "prompts/reflection-agent.md" in text))
+        for key in ("command", "prompt")
+    )
 
 
 def recognise(paths: Paths, settings: Sequence[Path]) -> Legacy:
@@ -76,7 +79,7 @@ def move_aside(legacy: Legacy, paths: Paths, checkpoint: Callable[[str], None]) 
     """Rename its job file, its pack and the folder of its database, each in one step; return a line for each. Keys and blobs are not touched."""
     done = []
     if legacy.agent:
-        if sys.platform == "darwin":  # it may not run: then launchd says so and nothing is lost
+        if platform.system() == "Darwin":  # it may not run: then launchd says so and nothing is lost
             command = ["launchctl", "bootout", f"gui/{os.getuid()}/{LABEL}"]
             run(command, environment=child_environment(os.environ), cwd="/", deadline_seconds=LAUNCHCTL_SECONDS)
         ensure_private_dir(paths.backups, paths.data)
@@ -105,5 +108,7 @@ def _rename(path: str, target: str) -> str:
         os.rename(path, target)
         sync_dir(os.path.dirname(target))
     except OSError as bad:
-        raise PathError(f"{path} cannot be moved to {target}: {bad.strerror}", code="AFL-PATH-005", hint="check the permissions there") from bad
+        raise PathError(
+            f"{path} cannot be moved to {target}: {bad.strerror}", code="AFL-PATH-005", hint="check the permissions there"
+        ) from bad
     return f"moved {path} to {target}"

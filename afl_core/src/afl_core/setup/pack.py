@@ -39,10 +39,16 @@ class PackPlan:
 
     def steps(self) -> list[str]:
         """A line for each thing that will be done."""
-        return [*([f"put the hook's files of build {self.build} in place"] if self.hook else []), *(file.step for file in self.editable if file.step), *(f"remove {path}" for path in self.removed)]
+        return [
+            *([f"put the hook's files of build {self.build} in place"] if self.hook else []),
+            *(file.step for file in self.editable if file.step),
+            *(f"remove {path}" for path in self.removed),
+        ]
 
 
-def plan_pack(paths: Paths, runtime: Runtime, manifests: Sequence[HostManifest], found: Sequence[Found], registry: Registry, *, empty: bool = False) -> PackPlan:
+def plan_pack(
+    paths: Paths, runtime: Runtime, manifests: Sequence[HostManifest], found: Sequence[Found], registry: Registry, *, empty: bool = False
+) -> PackPlan:
     """Compare the pack with what it shall be; `empty`: with nothing, because what is there will have been moved away. Settings come from the file alone: a variable of one shell must not stay for good."""
     settings = load_settings(paths.settings_file, {})
     allow = [name.strip() for name in settings.reviewer_env_allowlist.split(",") if name.strip()]
@@ -51,7 +57,11 @@ def plan_pack(paths: Paths, runtime: Runtime, manifests: Sequence[HostManifest],
     files = [
         *editable.files,
         PackFile(paths.manifest, render.as_json({"files": editable.manifest}), "note what was shipped"),
-        PackFile(paths.front_file, render.front_file(manifests, settings, selector_target(registry, settings.selector)), "tell the front what hosts and settings say"),
+        PackFile(
+            paths.front_file,
+            render.front_file(manifests, settings, selector_target(registry, settings.selector)),
+            "tell the front what hosts and settings say",
+        ),
     ]
     hook = hook_files(paths, runtime, render.constants(paths, runtime, manifests, allow, build))
     return PackPlan(
@@ -80,7 +90,9 @@ def selector_target(registry: Registry, name: str) -> str | None:
         return None
     selectors = registry.selectors()
     if name not in selectors:
-        raise SetupError(f"no plug-in provides the selector {name!r}", code="AFL-SETUP-025", hint="known: " + ", ".join(["default", *sorted(selectors)]))
+        raise SetupError(
+            f"no plug-in provides the selector {name!r}", code="AFL-SETUP-025", hint="known: " + ", ".join(["default", *sorted(selectors)])
+        )
     return selectors[name].target
 
 

@@ -39,7 +39,9 @@ def shipped(paths: Paths) -> dict[str, bytes]:
             paths.policy_file: render.policy_file(),
         }
     except FileNotFoundError as bad:
-        raise SetupError(f"the package is incomplete: {bad.filename} is missing", code="AFL-SETUP-024", hint="install the package afl-core again") from bad
+        raise SetupError(
+            f"the package is incomplete: {bad.filename} is missing", code="AFL-SETUP-024", hint="install the package afl-core again"
+        ) from bad
 
 
 def read_manifest(paths: Paths) -> dict[str, str]:
@@ -69,11 +71,17 @@ def plan_editable(paths: Paths, new: Mapping[str, bytes], *, empty: bool = False
             if beside is not None:  # the person took the new version over
                 removed.append(path + NEW)
         elif manifest.get(name) != _sha(data):
-            files.append(PackFile(path + NEW, data, f"keep {path}, which was edited, and put the new version beside it as {os.path.basename(path)}{NEW}"))
+            files.append(
+                PackFile(
+                    path + NEW, data, f"keep {path}, which was edited, and put the new version beside it as {os.path.basename(path)}{NEW}"
+                )
+            )
             pending.append(path + NEW)
         elif beside is not None:
             pending.append(path + NEW)
-    return EditablePlan(tuple(files), tuple(removed), {os.path.relpath(path, paths.pack): _sha(data) for path, data in new.items()}, tuple(pending))
+    return EditablePlan(
+        tuple(files), tuple(removed), {os.path.relpath(path, paths.pack): _sha(data) for path, data in new.items()}, tuple(pending)
+    )
 
 
 def _sha(data: bytes) -> str:

@@ -33,7 +33,9 @@ def look(path: str) -> bytes | None:
     if not stat.S_ISREG(found.st_mode):
         raise PathError(f"{path} is not a regular file", code="AFL-PATH-006", hint=f"move {path} away")
     if found.st_uid != os.getuid():
-        raise PathError(f"{path} belongs to user {found.st_uid}, not to you ({os.getuid()})", code="AFL-PATH-004", hint=f"change the owner of {path}")
+        raise PathError(
+            f"{path} belongs to user {found.st_uid}, not to you ({os.getuid()})", code="AFL-PATH-004", hint=f"change the owner of {path}"
+        )
     return Path(path).read_bytes()
 
 
@@ -47,14 +49,13 @@ def put_set(files: Sequence[PackFile], checkpoint: Callable[[str], None]) -> Non
 
     A process killed at any moment leaves each file old or new, and the next run finishes. `checkpoint` is told `ready`, then each name.
     """
-    for folder in {os.path.dirname(file.path) for file in files}:
-        for file in files:
-            if os.path.dirname(file.path) == folder:
-                sweep_leftovers(Path(folder), os.path.basename(file.path))
-    prepared = []
+    for file in files:
+        sweep_leftovers(Path(file.path).parent, os.path.basename(file.path))
+    prepared: list[tuple[Path, Path]] = []
     try:
         for file in files:
-            prepared.append((write_beside(Path(file.path), file.data, mode=FILE_MODE, uid=os.getuid(), gid=os.getgid()), Path(file.path)))
+            temporary = write_beside(Path(file.path), file.data, mode=FILE_MODE, uid=os.getuid(), gid=os.getgid())
+            prepared.append((temporary, Path(file.path)))
         checkpoint("ready")
         for temporary, path in prepared:
             put_in_place(temporary, path)
@@ -62,7 +63,11 @@ def put_set(files: Sequence[PackFile], checkpoint: Callable[[str], None]) -> Non
         for folder in dict.fromkeys(path.parent for _, path in prepared):
             sync_directory(folder)
     except OSError as bad:
-        raise PathError(f"{bad.filename or 'a file of the pack'} cannot be written: {bad.strerror}", code="AFL-PATH-005", hint="make room and check the permissions there, then run the same command again") from bad
+        raise PathError(
+            f"{bad.filename or 'a file of the pack'} cannot be written: {bad.strerror}",
+            code="AFL-PATH-005",
+            hint="make room and check the permissions there, then run the same command again",
+        ) from bad
     finally:
         for temporary, _path in prepared:
             temporary.unlink(missing_ok=True)

@@ -69,7 +69,11 @@ def _compiled(path: str, source: bytes, runtime: Runtime) -> tuple[str, bytes]:
         return place, head + marshal.dumps(compile(source, path, "exec", dont_inherit=True))
     result = run([runtime.python, "-I", "-S", "-c", _COMPILE, path], environment={}, cwd="/", deadline_seconds=PROBE_SECONDS, stdin=source)
     if result.returncode != 0 or not result.stdout.startswith(head):
-        raise SetupError(f"{runtime.python} cannot compile {path}: {detail(result).rpartition(chr(10))[2]}", code="AFL-SETUP-024", hint="run: afl install with another Python")
+        raise SetupError(
+            f"{runtime.python} cannot compile {path}: {detail(result).rpartition(chr(10))[2]}",
+            code="AFL-SETUP-024",
+            hint="run: afl install with another Python",
+        )
     return place, result.stdout
 
 
@@ -80,4 +84,3 @@ def _source_folder() -> str:
 def _read(name: str) -> bytes:
     with open(os.path.join(_source_folder(), name), "rb") as handle:
         return handle.read()
-

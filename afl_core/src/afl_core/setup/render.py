@@ -32,7 +32,9 @@ def command_for(hook: str, python: str, host: str, event: str) -> str:
     """
     for word in (host, event):
         if not _WORD.fullmatch(word):
-            raise SetupError(f"{word!r} is no name that can stand in a command", code="AFL-SETUP-023", hint="report this to the plug-in's author")
+            raise SetupError(
+                f"{word!r} is no name that can stand in a command", code="AFL-SETUP-023", hint="report this to the plug-in's author"
+            )
     return f"test -r {quoted(hook)} && {quoted(python)} -I -S {quoted(hook)} {host} {event} 2>/dev/null || :"
 
 

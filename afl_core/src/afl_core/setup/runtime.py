@@ -24,7 +24,19 @@ MINIMUM_PYTHON = (3, 11)
 PROBE_SECONDS = 60.0
 """How long a child that only imports may take (a cold disk, a scanner)."""
 
-PACKAGES = ("afl_core", "cryptography", "_cffi_backend", "attr", "cattrs", "pluggy", "importlib_metadata", "click", "filelock", "rich", "keyring")
+PACKAGES = (
+    "afl_core",
+    "cryptography",
+    "_cffi_backend",
+    "attr",
+    "cattrs",
+    "pluggy",
+    "importlib_metadata",
+    "click",
+    "filelock",
+    "rich",
+    "keyring",
+)
 """Top-level modules whose places become SITE; those that are not installed are skipped."""
 
 NEEDED = ("afl_core", "cryptography", "attr", "pluggy", "importlib_metadata")
@@ -64,7 +76,9 @@ def choose_runtime(python: str, found: Iterable[Found], environ: Mapping[str, st
     """
     warnings: list[str] = []
     if not os.path.isabs(python):
-        raise SetupError(f"{python or 'the interpreter'} is not an absolute path", code="AFL-SETUP-021", hint="name the interpreter by its whole path")
+        raise SetupError(
+            f"{python or 'the interpreter'} is not an absolute path", code="AFL-SETUP-021", hint="name the interpreter by its whole path"
+        )
     names = (*PACKAGES, *sorted({one.module.partition(":")[0].partition(".")[0] for one in found}))
     distributions = sorted({one.distribution for one in found if one.distribution})
     is_script = _is_script(python)
@@ -74,16 +88,24 @@ def choose_runtime(python: str, found: Iterable[Found], environ: Mapping[str, st
         python = str(facts["executable"])
     if tuple(facts["numbers"]) < MINIMUM_PYTHON:
         version = ".".join(map(str, facts["numbers"]))
-        raise SetupError(f"{python} is Python {version}; 3.11 or newer is needed", code="AFL-SETUP-022", hint="install the product with a newer Python")
+        raise SetupError(
+            f"{python} is Python {version}; 3.11 or newer is needed", code="AFL-SETUP-022", hint="install the product with a newer Python"
+        )
     if tuple(int(part) for part in facts["sqlite"].split(".")) < MINIMUM_SQLITE:
-        raise SetupError(f"{python} has SQLite {facts['sqlite']}; 3.35 or newer is needed", code="AFL-SETUP-022", hint="use a Python built with a newer SQLite")
+        raise SetupError(
+            f"{python} has SQLite {facts['sqlite']}; 3.35 or newer is needed",
+            code="AFL-SETUP-022",
+            hint="use a Python built with a newer SQLite",
+        )
     if wanting := [name for name in NEEDED if name in facts["missing"]]:
         hint = f"install the product with {python} -m pip, or name the Python it is installed in"
         raise SetupError(f"{python} cannot import {', '.join(wanting)}", code="AFL-SETUP-021", hint=hint)
     site = tuple(facts["site"])
     _child(python, ["-I", "-S", "-c", _TRY, *site], environ)
     if reason := looks_temporary(python, environ):
-        warnings.append(f"{python} lies in {reason}; when it is removed, hooks do nothing until `afl install` is run again with another Python")
+        warnings.append(
+            f"{python} lies in {reason}; when it is removed, hooks do nothing until `afl install` is run again with another Python"
+        )
     return Runtime(python, site, facts["version"], facts["sqlite"], facts["magic"], facts["tag"], tuple(warnings))
 
 
@@ -107,7 +129,9 @@ def package_digest() -> str:
         for name in sorted(files):
             path = os.path.join(folder, name)
             with open(path, "rb") as handle:
-                digest.update(f"{os.path.relpath(path, root)}\0".encode("utf-8", "surrogateescape") + hashlib.sha256(handle.read()).digest())
+                digest.update(
+                    f"{os.path.relpath(path, root)}\0".encode("utf-8", "surrogateescape") + hashlib.sha256(handle.read()).digest()
+                )
     return digest.hexdigest()
 
 
@@ -122,11 +146,15 @@ def _is_script(python: str) -> bool:
     try:
         found = os.stat(python)
         if not stat.S_ISREG(found.st_mode) or not os.access(python, os.X_OK):
-            raise SetupError(f"{python} is not a program that can be run", code="AFL-SETUP-021", hint="name the interpreter by its whole path")
+            raise SetupError(
+                f"{python} is not a program that can be run", code="AFL-SETUP-021", hint="name the interpreter by its whole path"
+            )
         with open(python, "rb") as handle:
             return handle.read(2) == b"#!"
     except OSError as bad:
-        raise SetupError(f"{python} cannot be used: {bad.strerror}", code="AFL-SETUP-021", hint="name the interpreter by its whole path") from bad
+        raise SetupError(
+            f"{python} cannot be used: {bad.strerror}", code="AFL-SETUP-021", hint="name the interpreter by its whole path"
+        ) from bad
 
 
 def _child(python: str, arguments: list[str], environ: Mapping[str, str]) -> Any:
@@ -138,4 +166,8 @@ def _child(python: str, arguments: list[str], environ: Mapping[str, str]) -> Any
         return json.loads(result.stdout)
     except ValueError as bad:
         said = detail(result).rpartition("\n")[2] or f"exit status {result.returncode}"
-        raise SetupError(f"{python} cannot run the product: {said}", code="AFL-SETUP-021", hint="install the product into that Python, or name another one") from bad
+        raise SetupError(
+            f"{python} cannot run the product: {said}",
+            code="AFL-SETUP-021",
+            hint="install the product into that Python, or name another one",
+        ) from bad

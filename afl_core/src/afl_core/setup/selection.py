@@ -33,7 +33,10 @@ class Selected:
 
     def entries(self, paths: Paths, python: str) -> tuple[HookEntry, ...]:
         """What stands in its settings."""
-        return tuple(HookEntry(event.name, event.matcher, command_for(paths.hook, python, self.name, event.name), event.timeout_s) for event in self.manifest.events)
+        return tuple(
+            HookEntry(event.name, event.matcher, command_for(paths.hook, python, self.name, event.name), event.timeout_s)
+            for event in self.manifest.events
+        )
 
 
 @attrs.frozen
@@ -46,19 +49,35 @@ class Selection:
     warnings: tuple[str, ...]
 
 
-def select_hosts(adapters: Mapping[str, HostAdapter], paths: Paths, environ: Mapping[str, str], remembered: Mapping[str, Any], wanted: Sequence[str] | None) -> Selection:
+def select_hosts(
+    adapters: Mapping[str, HostAdapter],
+    paths: Paths,
+    environ: Mapping[str, str],
+    remembered: Mapping[str, Any],
+    wanted: Sequence[str] | None,
+) -> Selection:
     """The hosts named; else those remembered; else those found here. Raises `SetupError` for a name no plug-in provides."""
     known = remembered_hosts(remembered)
     if wanted is not None and (unknown := sorted(set(wanted) - set(adapters))):
-        raise SetupError(f"no plug-in provides the host {unknown[0]!r}", code="AFL-SETUP-026", hint="known: " + (", ".join(sorted(adapters)) or "none; install a provider, for example afl-providers-claude"))
+        raise SetupError(
+            f"no plug-in provides the host {unknown[0]!r}",
+            code="AFL-SETUP-026",
+            hint="known: " + (", ".join(sorted(adapters)) or "none; install a provider, for example afl-providers-claude"),
+        )
     here = {name: place_of(adapter, paths, environ, known) for name, adapter in sorted(adapters.items())}
-    names = set(wanted) if wanted is not None else set(known) & set(adapters) or {name for name, (place, _) in here.items() if place.present}
-    warnings = [f"the host {name} was connected, but no plug-in provides it now; its hooks stay" for name in sorted(set(known) - set(adapters))]
+    names = (
+        set(wanted) if wanted is not None else set(known) & set(adapters) or {name for name, (place, _) in here.items() if place.present}
+    )
+    warnings = [
+        f"the host {name} was connected, but no plug-in provides it now; its hooks stay" for name in sorted(set(known) - set(adapters))
+    ]
     selected = []
     for name in sorted(names):
         place, warning = here[name]
         warnings += [warning] if warning else []
-        selected.append(Selected(adapters[name], adapters[name].manifest(), place.config_dir, place.settings_path, place.binary, place.present))
+        selected.append(
+            Selected(adapters[name], adapters[name].manifest(), place.config_dir, place.settings_path, place.binary, place.present)
+        )
     unselected = tuple(name for name, (place, _) in here.items() if place.present and name not in names)
     return Selection(tuple(selected), unselected, tuple(sorted(set(known) & set(adapters) - names)), tuple(warnings))
 
@@ -68,10 +87,16 @@ def remembered_hosts(remembered: Mapping[str, Any]) -> dict[str, dict[str, str]]
     hosts = remembered.get("hosts")
     if not isinstance(hosts, dict):
         return {}
-    return {name: entry for name, entry in hosts.items() if isinstance(entry, dict) and all(isinstance(entry.get(key), str) for key in ("config_dir", "settings_path"))}
+    return {
+        name: entry
+        for name, entry in hosts.items()
+        if isinstance(entry, dict) and all(isinstance(entry.get(key), str) for key in ("config_dir", "settings_path"))
+    }
 
 
-def place_of(adapter: HostAdapter, paths: Paths, environ: Mapping[str, str], known: Mapping[str, Mapping[str, str]]) -> tuple[HostPlace, str]:
+def place_of(
+    adapter: HostAdapter, paths: Paths, environ: Mapping[str, str], known: Mapping[str, Mapping[str, str]]
+) -> tuple[HostPlace, str]:
     """Where a host is: what the environment says now, else what an earlier install was told. The second value is a warning or ''."""
     place = adapter.locate(Path(paths.home), environ)
     before = known.get(adapter.name)

@@ -7,7 +7,6 @@ import fcntl
 import json
 import os
 import signal
-import sys
 import time
 from pathlib import Path
 
@@ -35,7 +34,11 @@ def front_pid(paths: Paths) -> int | None:
     if pid is None:
         if is_free(paths):  # it left while it was looked for
             return None
-        raise WorkerError(f"a process holds {paths.front_lock}, but it does not answer", code="AFL-WORKER-004", hint="look for a process that runs feedback-loop/hook/worker.py and end it")
+        raise WorkerError(
+            f"a process holds {paths.front_lock}, but it does not answer",
+            code="AFL-WORKER-004",
+            hint="look for a process that runs feedback-loop/hook/worker.py and end it",
+        )
     return pid
 
 
@@ -45,13 +48,21 @@ def stop_front(paths: Paths) -> str:
     if pid is None:
         return ""
     if not _is_front(pid, paths):
-        raise WorkerError(f"process {pid} holds {paths.front_lock}, but it is not the worker of this home", code="AFL-WORKER-004", hint=f"see what process {pid} is; it was left alone")
+        raise WorkerError(
+            f"process {pid} holds {paths.front_lock}, but it is not the worker of this home",
+            code="AFL-WORKER-004",
+            hint=f"see what process {pid} is; it was left alone",
+        )
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGTERM)
     until = time.monotonic() + LEAVE_SECONDS
     while not is_free(paths):
         if time.monotonic() > until:
-            raise WorkerError(f"the worker (process {pid}) was asked to leave and did not", code="AFL-WORKER-004", hint=f"end process {pid}, then run the same command again")
+            raise WorkerError(
+                f"the worker (process {pid}) was asked to leave and did not",
+                code="AFL-WORKER-004",
+                hint=f"end process {pid}, then run the same command again",
+            )
         time.sleep(POLL_SECONDS)
     return f"stopped the worker (process {pid})"
 
@@ -91,7 +102,7 @@ def _by_lock(paths: Paths) -> int | None:
 def _is_front(pid: int, paths: Paths) -> bool:
     """Whether the process runs this home's worker script."""
     script = os.path.join(paths.hook_dir, "worker.py")
-    if sys.platform.startswith("linux"):
+    if os.path.isdir("/proc/self"):
         try:
             return os.fsencode(script) in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
         except OSError:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Callable
@@ -25,6 +26,7 @@ from afl_core.setup.json_splice import only_ours_changed, remove_hook_entries
 from afl_core.setup.pack_files import PackFile, put_set
 from afl_core.setup.selection import owner_of, remembered_hosts
 from afl_core.setup.stop import front_pid, stop_front
+from afl_core.setup.turnstile import alone
 from afl_core.spec.host import HostAdapter
 
 LEAVING = ".removing"
@@ -73,8 +75,20 @@ def plan_uninstall(home: Home, remove_files: bool = False) -> UninstallPlan:
 
 def apply_uninstall(plan: UninstallPlan, checkpoint: Callable[[str], None] = lambda _step: None) -> UninstallResult:
     """Do it: hosts first, so that nothing is started any more, then the worker, then the pack. May be interrupted and run again."""
+    if not plan.steps:
+        return UninstallResult((), plan.kept, changed=False)
+    # Where the data are gone there is nothing two processes could fight over, and nothing is made anew.
+    with alone(plan.paths) if os.path.isdir(plan.paths.data) else contextlib.nullcontext():
+        _carry_out(plan, checkpoint)
+    checkpoint("done")
+    return UninstallResult(plan.steps, plan.kept, changed=True)
+
+
+def _carry_out(plan: UninstallPlan, checkpoint: Callable[[str], None]) -> None:
     paths = plan.paths
-    apply_edits([edit for edit in plan.edits if edit.changes], Path(paths.backups), plan.clock, checkpoint=lambda step: checkpoint(f"settings:{step}"))
+    backups = Path(paths.backups) if os.path.isdir(paths.data) else None
+    changed = [edit for edit in plan.edits if edit.changes]
+    apply_edits(changed, backups, plan.clock, checkpoint=lambda step: checkpoint(f"settings:{step}"))
     if os.path.isdir(paths.data):
         store_journal(paths, EditJournal(()))
     checkpoint("journal")
@@ -83,9 +97,8 @@ def apply_uninstall(plan: UninstallPlan, checkpoint: Callable[[str], None] = lam
     if plan.remove_files:
         _delete(paths)
     elif remembered_hosts(plan.current):
-        put_set([PackFile(paths.current, render.current_file({**plan.current, "hosts": {}}), "")], lambda step: checkpoint(f"current:{step}"))
-    checkpoint("done")
-    return UninstallResult(plan.steps, plan.kept, changed=bool(plan.steps))
+        pointer = PackFile(paths.current, render.current_file({**plan.current, "hosts": {}}), "")
+        put_set([pointer], lambda step: checkpoint(f"current:{step}"))
 
 
 def _edits(adapters: dict[str, HostAdapter], paths: Paths, before: dict[str, Any]) -> tuple[PlannedEdit, ...]:
@@ -117,4 +130,8 @@ def _delete(paths: Paths) -> None:
             os.rename(paths.pack, leaving)
             shutil.rmtree(leaving)
     except OSError as bad:
-        raise PathError(f"{bad.filename or paths.pack} cannot be deleted: {bad.strerror}", code="AFL-PATH-005", hint="check the permissions there, then run the same command again") from bad
+        raise PathError(
+            f"{bad.filename or paths.pack} cannot be deleted: {bad.strerror}",
+            code="AFL-PATH-005",
+            hint="check the permissions there, then run the same command again",
+        ) from bad

@@ -26,13 +26,17 @@ def warnings(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str]:
     if before.get("python") and before["python"] != after["python"]:
         said.append(f"the Python changes from {before['python']} to {after['python']}, so the command in each host's settings changes too")
     if before.get("data_root") and before["data_root"] != after["data_root"]:
-        said.append(f"the data root changes to {after['data_root']}; what was kept in {before['data_root']} stays there and is no longer used")
+        said.append(
+            f"the data root changes to {after['data_root']}; what was kept in {before['data_root']} stays there and is no longer used"
+        )
     return said
 
 
 def same_install(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     """Whether two pointer files say the same, apart from when they were written."""
-    return {key: value for key, value in before.items() if key != "installed_ms"} == {key: value for key, value in after.items() if key != "installed_ms"}
+    return {key: value for key, value in before.items() if key != "installed_ms"} == {
+        key: value for key, value in after.items() if key != "installed_ms"
+    }
 
 
 _NAMES = {"build": "build", "python": "Python", "data_root": "data root"}

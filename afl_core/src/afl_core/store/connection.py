@@ -26,7 +26,9 @@ FRONT_BUSY_MS = 200
 def connect(path: Path | str, *, busy_ms: int = BUSY_MS, readonly: bool = False) -> sqlite3.Connection:
     """Open an existing database of ours; raise `StoreError` when it is missing, foreign, older or newer than this runtime."""
     try:
-        db = sqlite3.connect(f"file:{_quoted(str(path))}?mode={'ro' if readonly else 'rw'}", uri=True, isolation_level=None, timeout=busy_ms / 1000)
+        db = sqlite3.connect(
+            f"file:{_quoted(str(path))}?mode={'ro' if readonly else 'rw'}", uri=True, isolation_level=None, timeout=busy_ms / 1000
+        )
     except sqlite3.OperationalError as bad:
         raise explain(bad, path) from bad
     db.row_factory = sqlite3.Row
@@ -55,11 +57,21 @@ def check(db: sqlite3.Connection, path: Path | str) -> None:
     except sqlite3.OperationalError as bad:
         raise explain(bad, path) from bad
     except sqlite3.DatabaseError as bad:
-        raise StoreError(f"{path} is not a database of this product ({bad})", code="AFL-STORE-002", hint="move the file away, then run: afl doctor") from bad
+        raise StoreError(
+            f"{path} is not a database of this product ({bad})", code="AFL-STORE-002", hint="move the file away, then run: afl doctor"
+        ) from bad
     if owner != APPLICATION_ID:
-        raise StoreError(f"{path} belongs to another program (application id {owner:#x})", code="AFL-STORE-002", hint="move the file away or set AFL_DATA_ROOT, then run: afl doctor")
+        raise StoreError(
+            f"{path} belongs to another program (application id {owner:#x})",
+            code="AFL-STORE-002",
+            hint="move the file away or set AFL_DATA_ROOT, then run: afl doctor",
+        )
     if version > SCHEMA_VERSION:
-        raise StoreError(f"{path} was written by a newer version (schema {version}, this runtime knows {SCHEMA_VERSION})", code="AFL-STORE-003", hint="upgrade afl_core, then run: afl install")
+        raise StoreError(
+            f"{path} was written by a newer version (schema {version}, this runtime knows {SCHEMA_VERSION})",
+            code="AFL-STORE-003",
+            hint="upgrade afl_core, then run: afl install",
+        )
     if version < SCHEMA_VERSION:
         raise StoreError(f"{path} has schema {version}, this runtime needs {SCHEMA_VERSION}", code="AFL-STORE-004", hint="run: afl install")
 
@@ -83,7 +95,11 @@ def writing(db: sqlite3.Connection, *, durable: bool = False) -> Iterator[sqlite
         try:
             version = db.execute("PRAGMA user_version").fetchone()[0]
             if version != SCHEMA_VERSION:
-                raise StoreError(f"the database was upgraded to schema {version} while this process ran", code="AFL-STORE-003", hint="start the command again with the new version")
+                raise StoreError(
+                    f"the database was upgraded to schema {version} while this process ran",
+                    code="AFL-STORE-003",
+                    hint="start the command again with the new version",
+                )
             yield db
             db.execute("COMMIT")
         except sqlite3.OperationalError as bad:
@@ -111,11 +127,21 @@ def explain(bad: sqlite3.OperationalError, path: Path | str) -> StoreError:
     """Turn SQLite's own words into an error that says what to do."""
     text = str(bad)
     if "locked" in text or "busy" in text:
-        return StoreError(f"{path} is locked by another process", code="AFL-STORE-005", hint="try again; `afl doctor` shows which processes are ours")
+        return StoreError(
+            f"{path} is locked by another process", code="AFL-STORE-005", hint="try again; `afl doctor` shows which processes are ours"
+        )
     if "full" in text:
-        return StoreError(f"the disk that holds {path} is full", code="AFL-STORE-006", hint="free some space; nothing was lost: what waits is in the spool and in the host's transcripts")
+        return StoreError(
+            f"the disk that holds {path} is full",
+            code="AFL-STORE-006",
+            hint="free some space; nothing was lost: what waits is in the spool and in the host's transcripts",
+        )
     if "readonly" in text:
-        return StoreError(f"{path} cannot be written (read-only file, directory or sandbox)", code="AFL-STORE-007", hint="an agent's sandbox may not write memory; run the command outside of it or fix the permissions")
+        return StoreError(
+            f"{path} cannot be written (read-only file, directory or sandbox)",
+            code="AFL-STORE-007",
+            hint="an agent's sandbox may not write memory; run the command outside of it or fix the permissions",
+        )
     if "unable to open" in text:
         return StoreError(f"{path} is missing or cannot be opened", code="AFL-STORE-001", hint="run: afl install")
     return StoreError(f"{path}: {text}", code="AFL-STORE-008", hint="run: afl doctor")

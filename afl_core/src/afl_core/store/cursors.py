@@ -10,6 +10,9 @@ import attrs
 
 from afl_core.model.errors import StoreError
 
+GAPS_KEPT = 20
+"""Of the gaps of one transcript, the latest."""
+
 
 @attrs.frozen
 class Cursor:
@@ -31,7 +34,10 @@ class Cursor:
 
 def get(db: sqlite3.Connection, path: str) -> Cursor | None:
     """The cursor of a transcript."""
-    row = db.execute("SELECT path, host, session_id, device, inode, generation, offset, skipping, state_json, gaps_json, version FROM cursors WHERE path = ?", (path,)).fetchone()
+    row = db.execute(
+        "SELECT path, host, session_id, device, inode, generation, offset, skipping, state_json, gaps_json, version FROM cursors WHERE path = ?",
+        (path,),
+    ).fetchone()
     if row is None:
         return None
     both = json.loads(row["state_json"])
@@ -54,18 +60,57 @@ def get(db: sqlite3.Connection, path: str) -> Cursor | None:
 def move(db: sqlite3.Connection, cursor: Cursor, now: int) -> Cursor:
     """Store the moved cursor if nobody moved it since `cursor.version`; raise `StoreError` AFL-STORE-011 otherwise. Returns it with its new version."""
     both = json.dumps({"adapter": cursor.state, "thread": cursor.thread}, ensure_ascii=False, separators=(",", ":"))
-    gaps = json.dumps(cursor.gaps[-20:], separators=(",", ":"))
-    values = (cursor.host, cursor.session_id, cursor.device, cursor.inode, cursor.generation, cursor.offset, int(cursor.skipping), both, gaps, cursor.version + 1, now)
+    gaps = json.dumps(cursor.gaps[-GAPS_KEPT:], separators=(",", ":"))
+    values = (
+        cursor.host,
+        cursor.session_id,
+        cursor.device,
+        cursor.inode,
+        cursor.generation,
+        cursor.offset,
+        int(cursor.skipping),
+        both,
+        gaps,
+        cursor.version + 1,
+        now,
+    )
     if cursor.version == 0:
-        done = db.execute("INSERT OR IGNORE INTO cursors (host, session_id, device, inode, generation, offset, skipping, state_json, gaps_json, version, updated_ms, path) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*values, cursor.path))
+        done = db.execute(
+            "INSERT OR IGNORE INTO cursors (host, session_id, device, inode, generation, offset, skipping, state_json, gaps_json, version, updated_ms, path) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (*values, cursor.path),
+        )
     else:
         done = db.execute(
             "UPDATE cursors SET host = ?, session_id = ?, device = ?, inode = ?, generation = ?, offset = ?, skipping = ?, state_json = ?, gaps_json = ?, version = ?, updated_ms = ? WHERE path = ? AND version = ?",
             (*values, cursor.path, cursor.version),
         )
     if done.rowcount != 1:
-        raise StoreError(f"another process read {cursor.path} at the same time", code="AFL-STORE-011", hint="nothing to do: the other one goes on")
+        raise _overtaken(cursor)
     return attrs.evolve(cursor, version=cursor.version + 1)
+
+
+def check(db: sqlite3.Connection, cursor: Cursor) -> None:
+    """Raise `StoreError` AFL-STORE-011 when somebody moved the cursor since it was read."""
+    row = db.execute("SELECT version FROM cursors WHERE path = ?", (cursor.path,)).fetchone()
+    if (row[0] if row else 0) != cursor.version:
+        raise _overtaken(cursor)
+
+
+def _overtaken(cursor: Cursor) -> StoreError:
+    return StoreError(
+        f"another process read {cursor.path} at the same time", code="AFL-STORE-011", hint="nothing to do: the other one goes on"
+    )
+
+
+def secrets(db: sqlite3.Connection, session_id: str) -> tuple[str, ...]:
+    """Keyed hashes of the credentials that were shown in a session so far."""
+    rows = db.execute("SELECT state_json FROM cursors WHERE session_id = ?", (session_id,))
+    return tuple(dict.fromkeys(each for (both,) in rows for each in json.loads(both)["thread"].get("secrets", ())))
+
+
+def generation(db: sqlite3.Connection, session_id: str) -> int:
+    """The latest file generation of a session's transcript; 1 when nothing was read yet."""
+    return int(db.execute("SELECT coalesce(max(generation), 1) FROM cursors WHERE session_id = ?", (session_id,)).fetchone()[0])
 
 
 def every(db: sqlite3.Connection) -> list[Cursor]:

@@ -39,21 +39,33 @@ def from_row(row: sqlite3.Row) -> Event:
 
 def get(db: sqlite3.Connection, event_id: str) -> Event | None:
     """One event."""
-    row = db.execute(f"SELECT {COLUMNS} FROM events WHERE event_id = ?", (event_id,)).fetchone()
+    row = db.execute(f"SELECT {COLUMNS} FROM events WHERE event_id = ?", (event_id,)).fetchone()  # noqa: S608 - names of this file
     return None if row is None else from_row(row)
 
 
 def of_session(db: sqlite3.Connection, session_id: str) -> list[Event]:
     """All events of a session in the order of their places."""
-    return [from_row(row) for row in db.execute(f"SELECT {COLUMNS} FROM events WHERE session_id = ? ORDER BY generation, offset, part", (session_id,))]
+    rows = db.execute(f"SELECT {COLUMNS} FROM events WHERE session_id = ? ORDER BY generation, offset, part", (session_id,))  # noqa: S608
+    return [from_row(row) for row in rows]
+
+
+def epoch_at(db: sqlite3.Connection, session_id: str, at_ms: int) -> int | None:
+    """The epoch of the session's transcript at a time (ms); None when nothing of before is stored."""
+    row = db.execute(
+        "SELECT epoch FROM events WHERE session_id = ? AND source_ms <= ? AND completeness <> 'hook_only' ORDER BY source_ms DESC, epoch DESC LIMIT 1",
+        (session_id, at_ms),
+    ).fetchone()
+    return None if row is None else int(row[0])
 
 
 def insert(db: sqlite3.Connection, event: Event, *, mac: str | None, manifest: Mapping[str, int]) -> None:
     """Store a new event under the session's next sequence number."""
-    seq = db.execute("UPDATE sessions SET next_seq = next_seq + 1 WHERE session_id = ? RETURNING next_seq - 1", (event.session_id,)).fetchone()[0]
+    seq = db.execute(
+        "UPDATE sessions SET next_seq = next_seq + 1 WHERE session_id = ? RETURNING next_seq - 1", (event.session_id,)
+    ).fetchone()[0]
     part = event.place.part if event.completeness != "hook_only" else HOOK_ONLY_PART + seq
     db.execute(
-        f"INSERT INTO events ({COLUMNS}, seq, manifest_json, text_mac) VALUES ({', '.join('?' * 25)})",
+        f"INSERT INTO events ({COLUMNS}, seq, manifest_json, text_mac) VALUES ({', '.join('?' * 25)})",  # noqa: S608
         (
             event.event_id,
             event.session_id,
@@ -89,53 +101,91 @@ HOOK_ONLY_PART = 1_000_000
 
 
 def place_in_transcript(db: sqlite3.Connection, event_id: str, seen: Event) -> None:
-    """A hook-born event was found in the transcript: take over its place, ids and raw record; the text is the same by its keyed hash."""
+    """A hook-born event was found in the transcript: take over its place, ids, epoch and raw record."""
     db.execute(
-        "UPDATE events SET generation = ?, offset = ?, part = ?, turn = coalesce(?, turn), native_id = ?, parent_id = ?, source_ms = coalesce(?, source_ms), completeness = ?, blob = coalesce(?, blob) WHERE event_id = ?",
-        (seen.place.generation, seen.place.offset, seen.place.part, seen.turn, seen.native_id, seen.parent_id, seen.source_ms, seen.completeness, seen.blob, event_id),
+        "UPDATE events SET generation = ?, offset = ?, part = ?, epoch = ?, turn = coalesce(?, turn), native_id = ?, parent_id = ?,"
+        " source_ms = coalesce(?, source_ms), completeness = ?, blob = coalesce(?, blob) WHERE event_id = ?",
+        (
+            seen.place.generation,
+            seen.place.offset,
+            seen.place.part,
+            seen.epoch,
+            seen.turn,
+            seen.native_id,
+            seen.parent_id,
+            seen.source_ms,
+            seen.completeness,
+            seen.blob,
+            event_id,
+        ),
     )
+
+
+def read_again(db: sqlite3.Connection, event_id: str, seen: Event, manifest: Mapping[str, int]) -> None:
+    """A later reading of the same words knew what stood before them: their epoch, and more secrets; a text that hides less gives way."""
+    row = db.execute("SELECT text, manifest_json, epoch FROM events WHERE event_id = ?", (event_id,)).fetchone()
+    if row is None:
+        return
+    if row[0] != seen.text and sum(manifest.values()) > sum(json.loads(row[1]).values()):
+        text, counts = seen.text, json.dumps(dict(sorted(manifest.items())))
+        db.execute("UPDATE events SET text = ?, manifest_json = ? WHERE event_id = ?", (text, counts, event_id))
+    if row[2] != seen.epoch:
+        db.execute("UPDATE events SET epoch = ? WHERE event_id = ?", (seen.epoch, event_id))
 
 
 def sighted(db: sqlite3.Connection, session_id: str, source: str, source_id: str) -> str | None:
     """The event this sighting belongs to, or None when it is new."""
-    row = db.execute("SELECT event_id FROM sightings WHERE session_id = ? AND source = ? AND source_id = ?", (session_id, source, source_id)).fetchone()
+    row = db.execute(
+        "SELECT event_id FROM sightings WHERE session_id = ? AND source = ? AND source_id = ?", (session_id, source, source_id)
+    ).fetchone()
     return None if row is None else str(row[0])
 
 
 def add_sighting(db: sqlite3.Connection, session_id: str, source: str, source_id: str, event_id: str, now: int) -> None:
     """Remember who saw the event; a repeated sighting changes nothing."""
-    db.execute("INSERT OR IGNORE INTO sightings (session_id, source, source_id, event_id, at_ms) VALUES (?, ?, ?, ?, ?)", (session_id, source, source_id, event_id, now))
+    db.execute(
+        "INSERT OR IGNORE INTO sightings (session_id, source, source_id, event_id, at_ms) VALUES (?, ?, ?, ?, ?)",
+        (session_id, source, source_id, event_id, now),
+    )
 
 
-def unseen_by(db: sqlite3.Connection, session_id: str, source: str, mac: str, role: Role) -> str | None:
-    """The oldest event of this text and role that `source` has not sighted yet."""
-    row = db.execute(
-        "SELECT event_id FROM events WHERE session_id = ? AND text_mac = ? AND role = ? AND kind = 'message' AND NOT EXISTS"
-        " (SELECT 1 FROM sightings WHERE sightings.event_id = events.event_id AND source = ?) ORDER BY generation, offset, part LIMIT 1",
-        (session_id, mac, role.value, source),
-    ).fetchone()
-    return None if row is None else str(row[0])
-
-
-def unseen_in_turn(db: sqlite3.Connection, session_id: str, source: str, turn: str, role: Role) -> list[str]:
-    """Events of this turn and role that `source` has not sighted yet, oldest first."""
+def unseen_by(db: sqlite3.Connection, session_id: str, source: str, mac: str, role: Role, turn: str | None) -> list[Event]:
+    """Messages of this text and role that `source` has not sighted yet: those of the turn first, then the oldest."""
     rows = db.execute(
-        "SELECT event_id FROM events WHERE session_id = ? AND turn = ? AND role = ? AND kind = 'message' AND NOT EXISTS"
+        f"SELECT {COLUMNS} FROM events WHERE session_id = ? AND text_mac = ? AND role = ? AND kind = 'message' AND NOT EXISTS"  # noqa: S608
+        " (SELECT 1 FROM sightings WHERE sightings.event_id = events.event_id AND source = ?)"
+        " ORDER BY turn IS NOT ?, generation, offset, part",
+        (session_id, mac, role.value, source, turn),
+    )
+    return [from_row(row) for row in rows]
+
+
+def unseen_in_turn(db: sqlite3.Connection, session_id: str, source: str, turn: str, role: Role) -> list[Event]:
+    """Messages of this turn and role that `source` has not sighted yet, oldest first."""
+    rows = db.execute(
+        f"SELECT {COLUMNS} FROM events WHERE session_id = ? AND turn = ? AND role = ? AND kind = 'message' AND NOT EXISTS"  # noqa: S608
         " (SELECT 1 FROM sightings WHERE sightings.event_id = events.event_id AND source = ?) ORDER BY generation, offset, part",
         (session_id, turn, role.value, source),
     )
-    return [str(row[0]) for row in rows]
+    return [from_row(row) for row in rows]
 
 
 def elsewhere(db: sqlite3.Connection, native_id: str, part: int, session_id: str) -> str | None:
     """The event another session already has for this record: forks copy records with their ids."""
-    row = db.execute("SELECT event_id FROM events WHERE native_id = ? AND part = ? AND session_id <> ? LIMIT 1", (native_id, part, session_id)).fetchone()
+    row = db.execute(
+        "SELECT event_id FROM events WHERE native_id = ? AND part = ? AND session_id <> ? LIMIT 1", (native_id, part, session_id)
+    ).fetchone()
     return None if row is None else str(row[0])
 
 
 def add_signal(db: sqlite3.Connection, signal: Signal, project_id: str, now: int) -> bool:
-    """Store a signal once; False when the event has one already."""
-    changed = db.execute("INSERT OR IGNORE INTO signals (event_id, kind, referent_id, project_id, at_ms) VALUES (?, ?, ?, ?, ?)", (signal.event_id, signal.kind.value, signal.referent_id, project_id, now))
+    """Store a signal once; False when the event has one already, or what it points at is gone."""
+    if db.execute("SELECT 1 FROM events WHERE event_id = ?", (signal.referent_id,)).fetchone() is None:
+        return False
+    changed = db.execute(
+        "INSERT OR IGNORE INTO signals (event_id, kind, referent_id, project_id, at_ms) VALUES (?, ?, ?, ?, ?)",
+        (signal.event_id, signal.kind.value, signal.referent_id, project_id, now),
+    )
     return changed.rowcount == 1
 
 

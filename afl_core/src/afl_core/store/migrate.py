@@ -20,13 +20,19 @@ KEPT_BACKUPS = 3
 ABANDONED_SECONDS = 3600
 
 
-def create_or_migrate(path: str, backups: str, base: str, *, clock: Clock = now_ms, checkpoint: Callable[[str], None] = lambda _step: None) -> list[str]:
+def create_or_migrate(
+    path: str, backups: str, base: str, *, clock: Clock = now_ms, checkpoint: Callable[[str], None] = lambda _step: None
+) -> list[str]:
     """Make sure the database at `path` exists with the current schema; return what was done, a line a step.
 
     Refuses foreign and newer files, links, other people's files and network mounts before anything is touched. `checkpoint` is told each step.
     """
     if sqlite3.sqlite_version_info < MINIMUM_SQLITE:
-        raise StoreError(f"SQLite {sqlite3.sqlite_version} is too old; 3.35 or newer is needed", code="AFL-STORE-010", hint="use a Python built with a newer SQLite")
+        raise StoreError(
+            f"SQLite {sqlite3.sqlite_version} is too old; 3.35 or newer is needed",
+            code="AFL-STORE-010",
+            hint="use a Python built with a newer SQLite",
+        )
     folder = os.path.dirname(path)
     refuse_unsafe_mount(folder)
     ensure_private_dir(folder, base)
@@ -128,7 +134,10 @@ def backup(db: sqlite3.Connection, path: str, backups: str, base: str, clock: Cl
     finally:
         copy.close()
     os.replace(target + ".tmp", target)
-    kept = sorted((name for name in os.listdir(backups) if name.startswith(os.path.basename(path) + ".") and not name.endswith(".tmp")), key=lambda name: int(name.rpartition(".")[2]))
+    kept = sorted(
+        (name for name in os.listdir(backups) if name.startswith(os.path.basename(path) + ".") and not name.endswith(".tmp")),
+        key=lambda name: int(name.rpartition(".")[2]),
+    )
     for name in kept[:-KEPT_BACKUPS]:
         os.unlink(os.path.join(backups, name))
     return target

@@ -8,7 +8,34 @@ from pathlib import Path
 
 from afl_core.model.errors import StoreError
 
-REFUSED_TYPES = frozenset({"nfs", "nfs4", "cifs", "smb", "smb2", "smb3", "smbfs", "afpfs", "webdav", "9p", "vboxsf", "vmhgfs", "prl_fs", "virtiofs", "fuse.sshfs", "fuse.vmhgfs-fuse", "fuse.rclone", "fuse.s3fs", "afs", "ceph", "glusterfs", "fuse.glusterfs", "lustre", "drvfs"})
+REFUSED_TYPES = frozenset(
+    {
+        "nfs",
+        "nfs4",
+        "cifs",
+        "smb",
+        "smb2",
+        "smb3",
+        "smbfs",
+        "afpfs",
+        "webdav",
+        "9p",
+        "vboxsf",
+        "vmhgfs",
+        "prl_fs",
+        "virtiofs",
+        "fuse.sshfs",
+        "fuse.vmhgfs-fuse",
+        "fuse.rclone",
+        "fuse.s3fs",
+        "afs",
+        "ceph",
+        "glusterfs",
+        "fuse.glusterfs",
+        "lustre",
+        "drvfs",
+    }
+)
 """Mount types without dependable locks or shared memory."""
 
 MOUNT_TABLE = "/proc/self/mountinfo"
@@ -46,4 +73,8 @@ def refuse_unsafe_mount(path: str, table: str = MOUNT_TABLE) -> None:
     except OSError:
         return
     if kind in REFUSED_TYPES:
-        raise StoreError(f"{path} lies on a {kind} mount, where SQLite databases get damaged", code="AFL-STORE-009", hint="set AFL_DATA_ROOT to a directory on a local disk and run: afl install")
+        raise StoreError(
+            f"{path} lies on a {kind} mount, where SQLite databases get damaged",
+            code="AFL-STORE-009",
+            hint="set AFL_DATA_ROOT to a directory on a local disk and run: afl install",
+        )

@@ -74,8 +74,7 @@ def waiting(db: sqlite3.Connection, project_id: str, host: str) -> list[Waiting]
 def places_waiting(db: sqlite3.Connection) -> list[tuple[str, str]]:
     """Every (project id, host) with a pending row that no review has taken."""
     rows = db.execute(
-        f"SELECT DISTINCT queue.project_id, sessions.host {_FROM}"
-        " WHERE queue.status = 'pending' AND queue.review_id IS NULL ORDER BY 1, 2"
+        f"SELECT DISTINCT queue.project_id, sessions.host {_FROM} WHERE queue.status = 'pending' AND queue.review_id IS NULL ORDER BY 1, 2"
     )
     return [(row[0], row[1]) for row in rows]
 

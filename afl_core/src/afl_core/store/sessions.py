@@ -48,7 +48,15 @@ def project(db: sqlite3.Connection, project_id: str) -> tuple[str, str, str] | N
 
 
 def touch(
-    db: sqlite3.Connection, session_id: str, *, host: str, native_id: str, project_id: str, cwd: str, transcript_path: str | None, at_ms: int
+    db: sqlite3.Connection,
+    session_id: str,
+    *,
+    host: str,
+    native_id: str,
+    project_id: str,
+    cwd: str,
+    transcript_path: str | None,
+    at_ms: int,
 ) -> None:
     """Note that a session was seen.
 

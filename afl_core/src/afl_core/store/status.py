@@ -15,7 +15,10 @@ def put(db: sqlite3.Connection, name: str, body: dict[str, Any], now: int) -> No
     text = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
     if len(text.encode("utf-8", "surrogatepass")) > LIMIT_BYTES:
         text = json.dumps({"truncated": True, "bytes": len(text)})
-    db.execute("INSERT INTO status (name, body_json, updated_ms) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET body_json = excluded.body_json, updated_ms = excluded.updated_ms", (name, text, now))
+    db.execute(
+        "INSERT INTO status (name, body_json, updated_ms) VALUES (?, ?, ?) ON CONFLICT (name) DO UPDATE SET body_json = excluded.body_json, updated_ms = excluded.updated_ms",
+        (name, text, now),
+    )
 
 
 def get(db: sqlite3.Connection, name: str) -> dict[str, Any] | None:
@@ -26,7 +29,9 @@ def get(db: sqlite3.Connection, name: str) -> dict[str, Any] | None:
 
 def starting_with(db: sqlite3.Connection, prefix: str) -> dict[str, dict[str, Any]]:
     """All rows whose name starts with `prefix`."""
-    rows = db.execute("SELECT name, body_json, updated_ms FROM status WHERE name >= ? AND name < ? ORDER BY name", (prefix, prefix + "\U0010ffff")).fetchall()
+    rows = db.execute(
+        "SELECT name, body_json, updated_ms FROM status WHERE name >= ? AND name < ? ORDER BY name", (prefix, prefix + "\U0010ffff")
+    ).fetchall()
     return {row[0]: {**json.loads(row[1]), "updated_ms": row[2]} for row in rows}
 
 

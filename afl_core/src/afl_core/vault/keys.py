@@ -47,7 +47,11 @@ def _key(path: str) -> bytes:
     if data is None:
         raise VaultError(f"{path} is missing", code="AFL-VAULT-004", hint="run: afl install")
     if len(data) != KEY_BYTES:
-        raise VaultError(f"{path} has {len(data)} bytes instead of {KEY_BYTES}", code="AFL-VAULT-005", hint="restore the keys directory from a backup; without it sealed evidence cannot be opened")
+        raise VaultError(
+            f"{path} has {len(data)} bytes instead of {KEY_BYTES}",
+            code="AFL-VAULT-005",
+            hint="restore the keys directory from a backup; without it sealed evidence cannot be opened",
+        )
     return data
 
 
@@ -86,7 +90,9 @@ class Opener:
         if key_id not in self._keys:
             row = self._db.execute("SELECT wrapped FROM vault_keys WHERE key_id = ?", (key_id,)).fetchone()
             if row is None:
-                raise VaultError(f"no key {key_id} is known to this store", code="AFL-VAULT-006", hint="the record belongs to another data directory")
+                raise VaultError(
+                    f"no key {key_id} is known to this store", code="AFL-VAULT-006", hint="the record belongs to another data directory"
+                )
             self._keys[key_id] = unwrap(self._secret(), self._half.public, key_id, row[0])
         return self._keys[key_id]
 
@@ -94,9 +100,17 @@ class Opener:
         if self._private is None:
             secret = self._keystore.load(self._half.home_id)
             if secret is None:
-                raise VaultError(f"the keystore {self._keystore.name!r} has no private key for this vault", code="AFL-VAULT-007", hint="unlock or restore the keystore, then run: afl doctor")
+                raise VaultError(
+                    f"the keystore {self._keystore.name!r} has no private key for this vault",
+                    code="AFL-VAULT-007",
+                    hint="unlock or restore the keystore, then run: afl doctor",
+                )
             if public_of(secret) != self._half.public:
-                raise VaultError(f"the private key in the keystore {self._keystore.name!r} belongs to another vault", code="AFL-VAULT-008", hint="restore the matching keys directory")
+                raise VaultError(
+                    f"the private key in the keystore {self._keystore.name!r} belongs to another vault",
+                    code="AFL-VAULT-008",
+                    hint="restore the matching keys directory",
+                )
             self._private = secret
         return self._private
 
@@ -114,7 +128,10 @@ class Writer:
         """Store the wrapped key, in a transaction of its own or the caller's; must be committed before what was sealed with it."""
         if self._key is None:
             key_id, key = new_data_key()
-            db.execute("INSERT INTO vault_keys (key_id, purpose, wrapped, created_ms) VALUES (?, ?, ?, ?)", (key_id, self._purpose, wrap(self.half.public, key_id, key), self._clock()))
+            db.execute(
+                "INSERT INTO vault_keys (key_id, purpose, wrapped, created_ms) VALUES (?, ?, ?, ?)",
+                (key_id, self._purpose, wrap(self.half.public, key_id, key), self._clock()),
+            )
             self._key = (key_id, key)
 
     def seal(self, context: str, plaintext: bytes) -> bytes:

@@ -43,18 +43,26 @@ class FileKeystore:
         """Read the file."""
         secret = read_private_file(self.path)
         if secret is not None and len(secret) != KEY_BYTES:
-            raise VaultError(f"{self.path} has {len(secret)} bytes instead of {KEY_BYTES}", code="AFL-VAULT-005", hint="restore the keys directory from a backup")
+            raise VaultError(
+                f"{self.path} has {len(secret)} bytes instead of {KEY_BYTES}",
+                code="AFL-VAULT-005",
+                hint="restore the keys directory from a backup",
+            )
         return secret
 
     def save(self, home_id: str, secret: bytes) -> None:
         """Write the file once. An interrupted start may have left a secret that nothing was sealed to; it is replaced while there is no public key."""
         if os.path.lexists(os.path.join(self.keys_dir, "vault.pub")) and self.load(home_id) not in (None, secret):
-            raise VaultError(f"{self.path} already holds another secret", code="AFL-VAULT-013", hint="restore the keys directory from a backup")
+            raise VaultError(
+                f"{self.path} already holds another secret", code="AFL-VAULT-013", hint="restore the keys directory from a backup"
+            )
         write_private_file(self.path, secret)
 
     def warning(self) -> str:
         """Said at install and by doctor."""
-        return f"the vault's private key lies unprotected in {self.path}; install the `keyring` extra or set {PASSPHRASE_ENV} to keep it safer"
+        return (
+            f"the vault's private key lies unprotected in {self.path}; install the `keyring` extra or set {PASSPHRASE_ENV} to keep it safer"
+        )
 
 
 @attrs.frozen
@@ -90,7 +98,11 @@ class PassphraseKeystore:
         try:
             return unseal(key, f"private:{home_id}", sealed)
         except VaultError as bad:
-            raise VaultError(f"the passphrase in {PASSPHRASE_ENV} does not open {self.path}", code="AFL-VAULT-014", hint=f"set {PASSPHRASE_ENV} to the passphrase given at install") from bad
+            raise VaultError(
+                f"the passphrase in {PASSPHRASE_ENV} does not open {self.path}",
+                code="AFL-VAULT-014",
+                hint=f"set {PASSPHRASE_ENV} to the passphrase given at install",
+            ) from bad
 
     def save(self, home_id: str, secret: bytes) -> None:
         """Seal and write the record."""
@@ -100,7 +112,11 @@ class PassphraseKeystore:
     def _key(self, salt: bytes) -> bytes:
         passphrase = self.environ.get(PASSPHRASE_ENV, "")
         if not passphrase:
-            raise VaultError(f"{PASSPHRASE_ENV} is not set, so the vault cannot be opened here", code="AFL-VAULT-015", hint=f"set {PASSPHRASE_ENV}; capture goes on without it")
+            raise VaultError(
+                f"{PASSPHRASE_ENV} is not set, so the vault cannot be opened here",
+                code="AFL-VAULT-015",
+                hint=f"set {PASSPHRASE_ENV}; capture goes on without it",
+            )
         from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
         return Argon2id(salt=salt, length=KEY_BYTES, **ARGON2).derive(passphrase.encode("utf-8"))
@@ -146,7 +162,9 @@ class KeyringKeystore:
         try:
             keyring.set_password(SERVICE, home_id, secret.hex())
         except Exception as bad:
-            raise VaultError(f"the system keyring refused: {bad}", code="AFL-VAULT-016", hint="unlock the keyring, or set AFL_KEYSTORE=file") from bad
+            raise VaultError(
+                f"the system keyring refused: {bad}", code="AFL-VAULT-016", hint="unlock the keyring, or set AFL_KEYSTORE=file"
+            ) from bad
 
     def warning(self) -> str:
         """Nothing to say."""
@@ -161,7 +179,11 @@ def choose(keystores: Sequence[Keystore], wanted: str) -> Keystore:
             raise VaultError(f"no keystore is called {wanted!r}", code="AFL-VAULT-017", hint="known: auto, " + ", ".join(sorted(by_name)))
         viability = by_name[wanted].viable()
         if not viability.ok:
-            raise VaultError(f"the keystore {wanted!r} cannot be used here: {viability.reason}", code="AFL-VAULT-018", hint="choose another with AFL_KEYSTORE, or auto")
+            raise VaultError(
+                f"the keystore {wanted!r} cannot be used here: {viability.reason}",
+                code="AFL-VAULT-018",
+                hint="choose another with AFL_KEYSTORE, or auto",
+            )
         return by_name[wanted]
     viable = [keystore for keystore in keystores if keystore.viable().ok]
     if not viable:

@@ -59,7 +59,9 @@ def unseal(key: bytes, context: str, record: bytes) -> bytes:
     try:
         opened: bytes = _cipher(key).decrypt(nonce, record[HEADER_BYTES:], head + context.encode("utf-8", "surrogateescape"))
     except Exception as bad:
-        raise VaultError("a sealed record does not open: it was changed, or it belongs to another key or place", code="AFL-VAULT-003") from bad
+        raise VaultError(
+            "a sealed record does not open: it was changed, or it belongs to another key or place", code="AFL-VAULT-003"
+        ) from bad
     return opened
 
 

@@ -5,18 +5,18 @@ from __future__ import annotations
 import os
 import re
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import attrs
 
 from afl_core.api.home import Home
 from afl_core.capture import adopt
-from afl_core.capture.sync import Batch, Newborn, Report, Session, Tools, behind, sync, tail
+from afl_core.capture.sync import Batch, Consumer, Newborn, Report, Session, Tools, behind, sync, tail
 from afl_core.lessons import delivery
 from afl_core.memory.write import record_tool_call
 from afl_core.model.clock import DAY_MS
-from afl_core.model.errors import CaptureError, VaultError
-from afl_core.model.event import EventKind, Role
+from afl_core.model.errors import AflError, CaptureError, VaultError
+from afl_core.model.event import Event, EventKind, Role
 from afl_core.model.lesson import project_ns
 from afl_core.review import queue
 from afl_core.spec.host import HostAdapter
@@ -28,9 +28,6 @@ TAIL_FIRST_BYTES = 4 * 1024 * 1024
 
 QUEUE_MAX_AGE_MS = DAY_MS
 """Older words (a transcript read for the first time) are kept as evidence but do not ask for a review by themselves."""
-
-COMPACTION_WINDOW_MS = 120_000
-"""A compaction record and the session-start hook it caused lie within this time."""
 
 NONCE = re.compile(r"nonce=([0-9a-f]{16})")
 
@@ -50,6 +47,11 @@ class Absorbed:
     gaps: list[dict[str, int | str]] = attrs.field(factory=list)
     caught_up: bool = True
     problem: str = ""
+    code: str = ""
+
+    def failed(self, bad: AflError) -> None:
+        """Note why a part of the pass could not be done."""
+        self.problem, self.code = bad.sentence, bad.code
 
 
 def capture_enabled(db: sqlite3.Connection) -> bool:
@@ -65,7 +67,7 @@ def absorb(home: Home, session_id: str, *, checkpoint: Callable[[str], None] = l
         return done
     adapter = home.registry.hosts().get(row.host)
     if adapter is None:
-        done.problem = f"no plug-in provides the host {row.host!r}"
+        done.failed(CaptureError(f"no plug-in provides the host {row.host!r}", code="AFL-CAPTURE-007", hint="run: afl plugins list"))
         return done
     session = Session(session_id=session_id, host=row.host, project_id=row.project_id, epoch=row.epoch)
     tools = _tools(home)
@@ -76,7 +78,7 @@ def absorb(home: Home, session_id: str, *, checkpoint: Callable[[str], None] = l
     try:
         done.adopted = adopt.adopt(home.db, session, adapter.manifest().fields, home.opener, tools, consume, ended=row.ended_ms is not None)
     except VaultError as locked:
-        done.problem = locked.sentence
+        done.failed(locked)
     checkpoint("adopted")
     done.reviews = evaluate(home.db, home.settings, home.clock())
     checkpoint("submitted")
@@ -84,41 +86,57 @@ def absorb(home: Home, session_id: str, *, checkpoint: Callable[[str], None] = l
 
 
 def _tools(home: Home) -> Tools:
+    """What was said before the retention, or while capture was last switched off, is not kept."""
     days = home.settings.retention_days
+    expired = home.clock() - days * DAY_MS if days > 0 else 0
+    switched_on = int(status.meta(home.db, "capture_policy_revision", "1"))
     return Tools(
         chain=home.chain,
         writer=home.writer,
         blobs=home.blobs,
         clock=home.clock,
         window_ms=home.settings.interruption_window * 1000,
-        oldest_ms=home.clock() - days * DAY_MS if days > 0 else 0,
+        oldest_ms=max(expired, switched_on),
+        guard=home.guard,
     )
 
 
-def _read(home: Home, adapter: HostAdapter, session: Session, path: str, tools: Tools, consume: Callable[[sqlite3.Connection, Batch], None], done: Absorbed, checkpoint: Callable[[str], None]) -> None:
+def _read(
+    home: Home,
+    adapter: HostAdapter,
+    session: Session,
+    path: str,
+    tools: Tools,
+    consume: Consumer,
+    done: Absorbed,
+    checkpoint: Callable[[str], None],
+) -> None:
+    def announce(events: Sequence[Event]) -> None:
+        for event in events:
+            told = {"event_id": event.event_id, "session_id": event.session_id, "project_id": event.project_id}
+            home.registry.tell("afl_event_captured", event={**told, "kind": event.kind.value, "role": event.role.value, "text": event.text})
+
     try:
         if behind(home.db, session, path) > TAIL_FIRST_BYTES:
-            _add(done, home, tail(home.db, adapter, session, path, tools, consume))
-        report = sync(home.db, adapter, session, path, tools, consume, checkpoint=checkpoint)
+            _add(done, tail(home.db, adapter, session, path, tools, consume, announce=announce))
+        report = sync(home.db, adapter, session, path, tools, consume, announce=announce, checkpoint=checkpoint)
     except CaptureError as bad:
-        done.problem = bad.sentence
+        done.failed(bad)
         return
-    _add(done, home, report)
+    _add(done, report)
     done.caught_up = report.caught_up
 
 
-def _add(done: Absorbed, home: Home, report: Report) -> None:
+def _add(done: Absorbed, report: Report) -> None:
     done.born += report.born
     done.joined += report.joined
     done.known += report.known
     done.signals += report.signals
     done.gaps.extend(report.gaps)
-    for event in report.events:
-        home.registry.tell("afl_event_captured", event={"event_id": event.event_id, "session_id": event.session_id, "project_id": event.project_id, "kind": event.kind.value, "role": event.role.value, "text": event.text})
 
 
-def _consumer(home: Home, session: Session, done: Absorbed) -> Callable[[sqlite3.Connection, Batch], None]:
-    """What happens with new events, inside the transaction that stores them: queue, tool grains, delivery proof, epoch."""
+def _consumer(home: Home, session: Session, done: Absorbed) -> Consumer:
+    """What happens with new events, inside the transaction that stores them: queue, tool grains, delivery proof, epoch, when it was last seen."""
 
     def consume(db: sqlite3.Connection, batch: Batch) -> None:
         now = home.clock()
@@ -133,11 +151,21 @@ def _consumer(home: Home, session: Session, done: Absorbed) -> Callable[[sqlite3
                 answered = max(answered or 0, event.source_ms)
         shown = [(nonce, at_ms if at_ms is not None else now) for text, at_ms in batch.shown for nonce in NONCE.findall(text)]
         if shown or answered is not None:
-            done.reached.extend(delivery.settle(db, session_id=session.session_id, shown=shown, answered_ms=answered, now=now))
-        for at_ms in batch.compacted:
-            _new_epoch(db, session, at_ms if at_ms is not None else now)
+            reached = delivery.settle(db, session_id=session.session_id, shown=shown, answered_ms=answered, now=now)
+            done.reached.extend(reached)
+        if batch.epoch is not None:
+            # A compaction that a hook announced has opened its epoch already; one that no hook announced opens it here.
+            db.execute("UPDATE sessions SET epoch = max(epoch, ?) WHERE session_id = ?", (batch.epoch, session.session_id))
+        _seen(db, session, batch, now)
 
     return consume
+
+
+def _seen(db: sqlite3.Connection, session: Session, batch: Batch, now: int) -> None:
+    """A session whose hooks are missed is seen through its transcript. A time of the future is not believed."""
+    times = [one.event.source_ms for one in batch.newborn if one.event.source_ms is not None and one.event.source_ms <= now]
+    if times:
+        db.execute("UPDATE sessions SET seen_ms = ? WHERE session_id = ? AND seen_ms < ?", (max(times), session.session_id, max(times)))
 
 
 def _worth_asking(one: Newborn, now: int) -> bool:
@@ -148,7 +176,10 @@ def _tool_grain(db: sqlite3.Connection, session: Session, one: Newborn, now: int
     use = one.draft.tool
     if use is None:
         return  # a refused call did not run
-    call = db.execute("SELECT tool_name, text FROM events WHERE session_id = ? AND call_id = ? AND kind = 'tool_call' ORDER BY generation, offset, part LIMIT 1", (session.session_id, use.call_id)).fetchone()
+    call = db.execute(
+        "SELECT tool_name, text FROM events WHERE session_id = ? AND call_id = ? AND kind = 'tool_call' ORDER BY generation, offset, part LIMIT 1",
+        (session.session_id, use.call_id),
+    ).fetchone()
     if call is None or call[0] is None:
         return  # the call itself was never seen (it lies before the retention)
     record_tool_call(
@@ -164,13 +195,3 @@ def _tool_grain(db: sqlite3.Connection, session: Session, one: Newborn, now: int
         error_text=use.error_text if use.is_error else "",
         now=use.at_ms if use.at_ms is not None else now,
     )
-
-
-def _new_epoch(db: sqlite3.Connection, session: Session, at_ms: int) -> None:
-    """A compaction that no hook announced (a missed hook) opens the new epoch here; one that a hook announced has done so already."""
-    told = db.execute(
-        "SELECT 1 FROM intake WHERE session_id = ? AND kind = 'session_start' AND source = 'compact' AND received_ms BETWEEN ? AND ? LIMIT 1",
-        (session.session_id, at_ms - COMPACTION_WINDOW_MS, at_ms + COMPACTION_WINDOW_MS),
-    ).fetchone()
-    if told is None:
-        db.execute("UPDATE sessions SET epoch = epoch + 1 WHERE session_id = ?", (session.session_id,))

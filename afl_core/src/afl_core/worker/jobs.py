@@ -213,7 +213,17 @@ class Jobs:
         if not done.caught_up:
             self._due.setdefault(session_id, []).insert(0, self.home.clock())
         if done.born or done.joined or done.adopted or done.reached or done.gaps or done.problem:
-            log.info("absorb %s: born %d joined %d adopted %d signals %d reached %d gaps %d %s", session_id, done.born, done.joined, done.adopted, done.signals, len(done.reached), len(done.gaps), done.problem)
+            log.info(
+                "absorb %s: born %d joined %d adopted %d signals %d reached %d gaps %d %s",
+                session_id,
+                done.born,
+                done.joined,
+                done.adopted,
+                done.signals,
+                len(done.reached),
+                len(done.gaps),
+                done.problem,
+            )
 
     def _poll(self) -> bool:
         """Live sessions whose transcript changed since it was last looked at, and waiting hook rows whose grace is over."""
@@ -243,7 +253,8 @@ class Jobs:
         if not ready:
             return False
         session = self.home.db.execute(
-            "SELECT events.session_id FROM queue JOIN events USING (event_id) WHERE queue.review_id = ? ORDER BY queue.created_ms DESC LIMIT 1", (ready[0],)
+            "SELECT events.session_id FROM queue JOIN events USING (event_id) WHERE queue.review_id = ? ORDER BY queue.created_ms DESC LIMIT 1",
+            (ready[0],),
         ).fetchone()
         self.reviews.start(ready[0], session[0] if session else None)
         return True

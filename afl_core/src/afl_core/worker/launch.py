@@ -72,7 +72,9 @@ class Jobs:
         ]
         environ = {**for_child(os.environ), "AFL_DATA_ROOT": self._data}
         try:
-            self._pid = os.posix_spawn(self._command[0], self._command, environ, file_actions=actions, setpgroup=0, setsigdef=DEFAULT_SIGNALS)
+            self._pid = os.posix_spawn(
+                self._command[0], self._command, environ, file_actions=actions, setpgroup=0, setsigdef=DEFAULT_SIGNALS
+            )
         except OSError as bad:
             os.close(write_end)
             self._failed(f"cannot be started: {bad.strerror}")

@@ -2,34 +2,50 @@
 
 from __future__ import annotations
 
+import functools
 import os
+import sqlite3
 from collections.abc import Callable
 from typing import Any
 
+import attrs
+
 from afl_core.api.home import Home
 from afl_core.capture.sync import Session, behind
+from afl_core.model.clock import DAY_MS
 from afl_core.model.errors import AflError, CaptureError
 from afl_core.review import queue
 from afl_core.store import status
 from afl_core.store.connection import writing
 from afl_core.worker import upkeep
-from afl_core.worker.absorb import absorb
+from afl_core.worker.absorb import Absorbed, absorb, capture_enabled
 from afl_core.worker.due import evaluate
 from afl_core.worker.reviewing import review as run_one
 from afl_core.worker.spool import drain_spool
 
-LOOK_BACK_MS = 30 * 24 * 60 * 60 * 1000
+LOOK_BACK_MS = 30 * DAY_MS
 """Sessions not seen for longer are left alone (hosts delete their transcripts after 30 days)."""
 
 REVIEWS_PER_PASS = 32
 
 
+@attrs.frozen
+class Unread:
+    """A session with something to read, or with hook rows that wait. `size`: unread bytes, None when its transcript cannot be read."""
+
+    session_id: str
+    path: str
+    size: int | None
+
+
 def plan(home: Home) -> dict[str, Any]:
     """What a pass would do; changes nothing."""
-    transcripts = []
-    for session_id, path, unread in _unread(home):
-        transcripts.append({"session": session_id, "path": path, "unread": unread})
-    return {"transcripts": [one for one in transcripts if one["unread"]], "reviews": queue.due_reviews(home.db, home.settings, home.clock())}
+    unread = _unread(home) if capture_enabled(home.db) else []
+    return {
+        "transcripts": [{"session": one.session_id, "path": one.path, "unread": one.size} for one in unread if one.size],
+        "unreadable": [{"session": one.session_id, "path": one.path} for one in unread if one.size is None],
+        "reviews": queue.due_reviews(home.db, home.settings, home.clock()),
+    }
 
 
 def run(home: Home, *, review: bool = True, progress: Callable[[str], None] = lambda _line: None) -> dict[str, Any]:
@@ -47,61 +63,77 @@ def run(home: Home, *, review: bool = True, progress: Callable[[str], None] = la
         "errors": [],
     }
     pending = _unread(home)
-    for number, (session_id, path, unread) in enumerate(pending, 1):
-        progress(f"reading {number} of {len(pending)}: {path} ({unread} bytes)")
-        _one(home, session_id, path, body)
+    if not capture_enabled(home.db):
+        body["filesSkipped"], pending = len(pending), []
+    for number, one in enumerate(pending, 1):
+        progress(f"reading {number} of {len(pending)}: {one.path} ({one.size or 0} bytes)")
+        _try(body, one.path, functools.partial(_read, home, one, body))
     with writing(home.db):
         queue.recover(home.db, home.clock())
     evaluate(home.db, home.settings, home.clock())
-    if review:
-        for review_id in queue.due_reviews(home.db, home.settings, home.clock())[:REVIEWS_PER_PASS]:
-            progress(f"reviewing {review_id[:12]}")
-            try:
-                outcome = run_one(home, review_id)
-            except AflError as bad:
-                outcome = bad.code
-                body["errors"].append({"path": f"review {review_id}", "code": bad.code, "message": bad.sentence})
-            body["reviews"].append({"review_id": review_id, "outcome": outcome})
-    upkeep.run(home)
+    for review_id in queue.due_reviews(home.db, home.settings, home.clock())[:REVIEWS_PER_PASS] if review else ():
+        progress(f"reviewing {review_id[:12]}")
+        _try(body, f"review {review_id}", functools.partial(_review, home, review_id, body))
+    _try(body, "upkeep", functools.partial(upkeep.run, home))
     if body["errors"]:
         body["status"] = "completed_with_errors"
     with writing(home.db):
-        status.put(home.db, "reconcile", {key: value for key, value in body.items() if isinstance(value, (str, int))}, home.clock())
+        status.put(home.db, "reconcile", {key: value for key, value in body.items() if isinstance(value, str | int)}, home.clock())
     return body
 
 
-def _one(home: Home, session_id: str, path: str, body: dict[str, Any]) -> None:
+def _try(body: dict[str, Any], what: str, act: Callable[[], object]) -> None:
     try:
-        while True:
-            done = absorb(home, session_id)
-            body["filesScanned"] += 1
-            body["eventsCaptured"] += done.born + done.adopted
-            body["duplicateEvents"] += done.known + done.joined
-            body["immediateSignals"] += done.signals
-            body["coverageGaps"].extend({"path": path, **gap} for gap in done.gaps)
-            if done.problem:
-                body["errors"].append({"path": path, "code": "AFL-CAPTURE-001", "message": done.problem})
-            if done.caught_up or done.problem:
-                return
+        act()
     except AflError as bad:
-        body["errors"].append({"path": path, "code": bad.code, "message": bad.sentence})
+        _note(body, what, bad.code, bad.sentence)
+    except (OSError, sqlite3.Error) as bad:
+        _note(body, what, AflError.code, f"{type(bad).__name__}: {bad}")
 
 
-def _unread(home: Home) -> list[tuple[str, str, int]]:
-    """(session, transcript path, unread bytes) of sessions that have something to read or hook rows that wait."""
+def _note(body: dict[str, Any], what: str, code: str, message: str) -> None:
+    body["errors"].append({"path": what, "code": code, "message": message})
+
+
+def _read(home: Home, one: Unread, body: dict[str, Any]) -> None:
+    body["filesScanned"] += 1
+    done = Absorbed(one.session_id, caught_up=False)
+    while not done.caught_up and not done.problem:
+        done = absorb(home, one.session_id)
+        body["eventsCaptured"] += done.born + done.adopted
+        body["duplicateEvents"] += done.known + done.joined
+        body["immediateSignals"] += done.signals
+        body["coverageGaps"].extend({"path": one.path, **gap} for gap in done.gaps)
+    if done.problem:
+        _note(body, one.path, done.code, done.problem)
+
+
+def _review(home: Home, review_id: str, body: dict[str, Any]) -> None:
+    outcome = AflError.code
+    try:
+        outcome = run_one(home, review_id)
+    except AflError as bad:
+        outcome = bad.code
+        raise
+    finally:
+        body["reviews"].append({"review_id": review_id, "outcome": outcome})
+
+
+def _unread(home: Home) -> list[Unread]:
     found = []
     rows = home.db.execute(
-        "SELECT session_id, host, project_id, epoch, transcript_path, EXISTS (SELECT 1 FROM intake WHERE intake.session_id = sessions.session_id AND state = 'new') AS waits FROM sessions WHERE seen_ms > ? ORDER BY seen_ms",
+        "SELECT session_id, host, project_id, epoch, transcript_path, EXISTS (SELECT 1 FROM intake WHERE intake.session_id = sessions.session_id"
+        " AND state = 'new') AS waits FROM sessions WHERE seen_ms > ? ORDER BY seen_ms, session_id",
         (home.clock() - LOOK_BACK_MS,),
     ).fetchall()
     for row in rows:
-        path = row["transcript_path"] or ""
-        unread = 0
+        path = str(row["transcript_path"] or "")
+        size: int | None = 0
         if path and os.path.lexists(path):
             try:
-                unread = behind(home.db, Session(row["session_id"], row["host"], row["project_id"], row["epoch"]), path)
+                size = behind(home.db, Session(row["session_id"], row["host"], row["project_id"], row["epoch"]), path)
             except CaptureError:
-                unread = -1  # unreadable: absorb says why
-        if unread or row["waits"]:
-            found.append((str(row["session_id"]), str(path), unread))
+                size = None  # `absorb` says why
+        if size != 0 or row["waits"]:
+            found.append(Unread(str(row["session_id"]), path, size))
     return found

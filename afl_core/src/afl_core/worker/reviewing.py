@@ -20,7 +20,10 @@ def review(home: Home, review_id: str) -> str:
         home.redact,
     )
     if outcome.committed is not None:
-        home.registry.tell("afl_review_committed", review={"review_id": review_id, "lessons": [decision.lesson_id for decision in outcome.committed.decisions]})
+        home.registry.tell(
+            "afl_review_committed",
+            review={"review_id": review_id, "lessons": [decision.lesson_id for decision in outcome.committed.decisions]},
+        )
         for lesson_id in [decision.lesson_id for decision in outcome.committed.decisions]:
             home.registry.tell("afl_lesson_changed", lesson={"lesson_id": lesson_id})
     return outcome.result.value + (f" ({outcome.reason})" if outcome.reason else "")

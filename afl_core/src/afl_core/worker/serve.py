@@ -19,7 +19,7 @@ from afl_core.store import intake, sessions, status
 from afl_core.store.connection import FRONT_BUSY_MS, connect
 from afl_core.worker.drain import drain
 from afl_core.worker.environment import Environments
-from afl_core.worker.frames import END, ENV_BYTES, HEADER_BYTES, HEALTH, PAYLOAD_BYTES, WAKE, Frame, decode
+from afl_core.worker.frames import END, HEALTH, WAKE, Frame, decode
 from afl_core.worker.front import describe
 from afl_core.worker.journal import Journal
 from afl_core.worker.keyring import Keyring
@@ -28,15 +28,12 @@ from afl_core.worker.leaving import Now, is_due, may_leave
 from afl_core.worker.manifests import Manifests
 from afl_core.worker.peer import is_own
 from afl_core.worker.selector import SelectorSlot
+from afl_core.worker.sockets import Talk, identity, listen, receive, still_listens
 from afl_core.worker.turn import Desk, take
-
-TALK_S = 2.0
-"""How long one client may take to send its frame and to read its answer."""
 
 TALKS = 64
 """Clients held at a time; more wait in the kernel's queue."""
 
-BACKLOG = 128
 TICK_S = 5.0
 """How often the front looks around when nobody asks."""
 
@@ -46,18 +43,7 @@ FIRST_TICK_S = 0.3
 QUIET_MS = 2_000
 """A checkpoint waits for the disk, and so would an event that comes meanwhile: it is made when nothing came for this long."""
 
-BUFFER_BYTES = HEADER_BYTES + ENV_BYTES + PAYLOAD_BYTES
 NEWER_SCHEMA = "AFL-STORE-003"
-
-
-class Talk:
-    """One client: what it sent so far, what it still has to be sent."""
-
-    def __init__(self, link: socket.socket) -> None:
-        self.link = link
-        self.sent = bytearray()
-        self.reply = b""
-        self.deadline = time.monotonic() + TALK_S
 
 
 def serve(constants: ModuleType, paths: Paths, journal: Journal) -> None:
@@ -96,10 +82,10 @@ class Front:
         self._left_in_spool: frozenset[str] = frozenset()
         self._drains = self._has_rotated = False
         self._counts_seen = 0
-        self._database = _identity(paths.database)
+        self._database = identity(paths.database)
         self._fault = ""
         self._listener = listen(paths)
-        self._socket = _identity(paths.socket)
+        self._socket = identity(paths.socket)
         self._alarm, self._alarm_in = socket.socketpair()
 
     def run(self) -> None:
@@ -144,7 +130,7 @@ class Front:
         if self._leaving:
             return
         self._leaving = True
-        if _identity(self._paths.socket) == self._socket:
+        if identity(self._paths.socket) == self._socket:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self._paths.socket)
         with contextlib.suppress(KeyError):
@@ -189,7 +175,7 @@ class Front:
             if talk.reply:
                 self._send(talk)
                 return
-            is_open = _receive(talk)
+            is_open = receive(talk)
             frame = decode(talk.sent)
             if frame is not None:
                 self._answer(talk, frame)
@@ -211,7 +197,7 @@ class Front:
         elif frame.event == WAKE:
             body, woken = b"{}", ""
         else:
-            answer = take(self._desk, frame, now_ms(), is_listening=_listens(talk.link))
+            answer = take(self._desk, frame, now_ms(), is_listening=still_listens(talk.link))
             body = answer.reply
             woken = answer.session_id if answer.has_work else None
         talk.reply = body + END
@@ -318,8 +304,8 @@ class Front:
     def _is_in_place(self) -> bool:
         """Whether home, socket and database are still those this front was started for; another front is started where they are not."""
         return (
-            _identity(self._paths.socket) == self._socket
-            and _identity(self._paths.database) == self._database
+            identity(self._paths.socket) == self._socket
+            and identity(self._paths.database) == self._database
             and os.path.exists(self._paths.hook_dir)
         )
 
@@ -330,58 +316,6 @@ class Front:
             if stamp != self._counts_seen:
                 self._counts_seen = stamp
                 self._journal.say("hook failures so far (reason, count, last ms): " + handle.read(4096).replace("\n", "; "))
-
-
-def listen(paths: Paths) -> socket.socket:
-    """The bound socket. It is bound under another name and renamed when it listens: no hook ever finds one that refuses it.
-
-    Bound by a relative name, because the kernel takes 107 bytes (macOS 103) and homes can be longer.
-    """
-    os.chdir(paths.run)
-    try:
-        name = os.path.basename(paths.socket)
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(name + ".new")
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.setblocking(False)
-        listener.bind(name + ".new")
-        os.chmod(name + ".new", 0o600)
-        listener.listen(BACKLOG)
-        os.replace(name + ".new", name)
-    finally:
-        os.chdir("/")
-    return listener
-
-
-def _receive(talk: Talk) -> bool:
-    """Take what is there; False when nothing more can come. (A client killed by its host has often sent everything.)"""
-    while len(talk.sent) < BUFFER_BYTES:
-        try:
-            part = talk.link.recv(262_144)
-        except BlockingIOError:
-            return True
-        if not part:
-            return False
-        talk.sent += part
-    return True
-
-
-def _listens(link: socket.socket) -> bool:
-    """Whether the client still waits. One that gave up has sealed the event already; its cards would be recorded as given to nobody."""
-    try:
-        return link.recv(1, socket.MSG_PEEK) != b""
-    except BlockingIOError:
-        return True
-    except OSError:
-        return False
-
-
-def _identity(path: str) -> tuple[int, int] | None:
-    try:
-        seen = os.lstat(path)
-    except OSError:
-        return None
-    return seen.st_dev, seen.st_ino
 
 
 def _spooled(spool: str) -> list[str]:

@@ -24,7 +24,9 @@ def drain_spool(home: Home) -> tuple[str, ...]:
     keyring = Keyring(home.paths)
     keyring.register(home.db, home.clock())
     said: list[str] = []
-    desk = Desk(home.db, Manifests(home.paths.front_file), keyring, Environments(), SelectorSlot(home.paths.run, said.append), {}, (), said.append)
+    desk = Desk(
+        home.db, Manifests(home.paths.front_file), keyring, Environments(), SelectorSlot(home.paths.run, said.append), {}, (), said.append
+    )
 
     def find_key(key_id: str) -> bytes | None:
         known = keyring.spool_key(key_id)

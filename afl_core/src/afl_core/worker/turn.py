@@ -65,7 +65,9 @@ def take(desk: Desk, frame: Frame, now: int, *, is_listening: bool = True) -> An
     with writing(desk.db) as db:
         session = keep(desk, host, arrival, home)
         context = _context(desk, host, path, arrival, session, extra) if gives else ""
-    return Answer(host.reply(arrival.event, context), arrival.session_id, has_work=arrival.kind != "session_start" or _compacts(host, arrival))
+    return Answer(
+        host.reply(arrival.event, context), arrival.session_id, has_work=arrival.kind != "session_start" or _compacts(host, arrival)
+    )
 
 
 def keep_spooled(desk: Desk, frame: Frame, received_ms: int) -> str:
@@ -124,7 +126,9 @@ def _row(keyring: Keyring, host: Host, arrival: Arrival, project: Project) -> in
         project_id=project.project_id,
         transcript_path=arrival.transcript,
         transcript_size=_size(arrival.transcript),
-        text_mac=keyed_hash(keyring.name_key, "text", arrival.text.encode("utf-8", "surrogatepass")) if arrival.text and is_evidence else None,
+        text_mac=keyed_hash(keyring.name_key, "text", arrival.text.encode("utf-8", "surrogatepass"))
+        if arrival.text and is_evidence
+        else None,
         sealed=seal(keyring.intake_key, keyring.intake_key_id, context, arrival.payload) if is_evidence else None,
         total_bytes=arrival.total_bytes,
         received_ms=arrival.received_ms,

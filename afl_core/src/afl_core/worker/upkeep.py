@@ -1,14 +1,13 @@
-"""House-keeping: retention of evidence, sweeps of what interrupted processes left, counters of the hook. Each step is safe to repeat."""
+"""House-keeping: retention of evidence, sweeps of what interrupted processes left. Each step is safe to repeat. Spool parts are swept by `drain`."""
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import os
 import sqlite3
 
 from afl_core.api.home import Home
 from afl_core.model.clock import DAY_MS
+from afl_core.review.context import sweep as sweep_contexts
 from afl_core.store import status
 from afl_core.store.connection import writing
 
@@ -16,7 +15,7 @@ UNREVIEWED_FACTOR = 3
 """Evidence that never reached a review loses its raw record at this many retentions; its redacted row stays until it is acknowledged."""
 
 ORPHAN_MS = 60 * 60 * 1000
-"""A blob that nothing points at is swept when it is older than this: the transaction that would point at it may still be running."""
+"""A blob that nothing points at is swept when it is older than this: whoever wrote it may be about to point at it."""
 
 BATCH = 500
 
@@ -26,11 +25,12 @@ log = logging.getLogger("afl.upkeep")
 def run(home: Home) -> dict[str, int]:
     """One pass; returns what was removed, by kind."""
     now = home.clock()
-    done = {"contexts": sweep_contexts(home, now), "spool_parts": sweep_spool(home, now)}
+    done = {"contexts": sweep_contexts(home.paths)}
     if home.settings.retention_days > 0:
-        done["events"] = expire_events(home.db, now - home.settings.retention_days * DAY_MS)
-        done["raw"] = erase_raw(home.db, now - UNREVIEWED_FACTOR * home.settings.retention_days * DAY_MS)
-        done["intake"] = expire_intake(home.db, now - home.settings.retention_days * DAY_MS)
+        retention = home.settings.retention_days * DAY_MS
+        done["events"] = expire_events(home.db, now - retention)
+        done["raw"] = erase_raw(home.db, now - UNREVIEWED_FACTOR * retention)
+        done["intake"] = expire_intake(home.db, now - retention, waiting_before=now - UNREVIEWED_FACTOR * retention)
     done["tool_grains"] = expire_tool_grains(home.db, now - home.settings.tool_retention_days * DAY_MS)
     done["blobs"] = sweep_blobs(home, now)
     with writing(home.db):
@@ -62,10 +62,12 @@ def erase_raw(db: sqlite3.Connection, before: int) -> int:
         return db.execute("UPDATE events SET blob = NULL WHERE captured_ms < ? AND blob IS NOT NULL", (before,)).rowcount
 
 
-def expire_intake(db: sqlite3.Connection, before: int) -> int:
-    """Delete hook rows older than the retention: their events have their own life."""
+def expire_intake(db: sqlite3.Connection, before: int, *, waiting_before: int) -> int:
+    """Delete hook rows older than the retention: their events have their own life. Those that still wait (a locked keystore) stay longer."""
     with writing(db, durable=True):
-        return db.execute("DELETE FROM intake WHERE received_ms < ?", (before,)).rowcount
+        return db.execute(
+            "DELETE FROM intake WHERE received_ms < CASE state WHEN 'new' THEN ? ELSE ? END", (waiting_before, before)
+        ).rowcount
 
 
 def expire_tool_grains(db: sqlite3.Connection, before: int) -> int:
@@ -75,31 +77,18 @@ def expire_tool_grains(db: sqlite3.Connection, before: int) -> int:
 
 
 def sweep_blobs(home: Home, now: int) -> int:
-    """Unlink blobs that no event points at."""
+    """Unlink blobs that no event points at.
+
+    Under the write lock: whoever stores an event confirms its blob under the same lock, so none can be unlinked between the two.
+    """
     removed = 0
     for name, modified in list(home.blobs.names()):
-        if now - modified > ORPHAN_MS and home.db.execute("SELECT 1 FROM events WHERE blob = ? LIMIT 1", (name,)).fetchone() is None:
-            removed += home.blobs.remove(name)
+        if now - modified <= ORPHAN_MS or _is_pointed_at(home.db, name):
+            continue
+        with writing(home.db):
+            removed += not _is_pointed_at(home.db, name) and home.blobs.remove(name)
     return removed
 
 
-def sweep_contexts(home: Home, now: int) -> int:
-    """Unlink hand-off files of reviews that no longer run (their process was killed)."""
-    from afl_core.review.context import sweep
-
-    running = {row[0] for row in home.db.execute("SELECT review_id FROM reviews WHERE status = 'running' AND lease_until_ms >= ?", (now,))}
-    return sweep(home.paths, running)
-
-
-def sweep_spool(home: Home, now: int) -> int:
-    """Unlink half-written spool files of hooks that were killed."""
-    removed = 0
-    with contextlib.suppress(FileNotFoundError):
-        for name in os.listdir(home.paths.spool):
-            path = os.path.join(home.paths.spool, name)
-            if name.endswith(".tmp"):
-                with contextlib.suppress(FileNotFoundError):
-                    if now - int(os.stat(path).st_mtime * 1000) > ORPHAN_MS:
-                        os.unlink(path)
-                        removed += 1
-    return removed
+def _is_pointed_at(db: sqlite3.Connection, name: str) -> bool:
+    return db.execute("SELECT 1 FROM events WHERE blob = ? LIMIT 1", (name,)).fetchone() is not None

@@ -23,6 +23,7 @@ _WORD = re.compile(
 _BODY = r"[^\s,;(){}\[\]<>|\"'`\u2010-\u203f\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uff60\ue000]"
 _TOKEN = re.compile(rf"{_BODY}{{6,}}(?:[\"'`](?![:,=.*+]){_BODY}{{1,64}}){{0,4}}")
 _TOKEN_CHARACTER = re.compile(_BODY)
+_CALLS = frozenset("([")
 _EDGES = ".,:;?*_\\"
 _BESIDE = re.compile(
     r"(?:[ \t]{0,4}[:=：“\"'`(*-]{0,3}[ \t]{0,2}(?:(?:is|was|to|be|now|still|of|for|as|called|value|我的|是|为)[ \t]{1,2}){0,2}[\"'`“(*]{0,2}|[^\S\n]{0,2}[是为：:][ ]{0,2})$",
@@ -49,7 +50,7 @@ def _beside(view: View, start: int, end: int) -> Iterator[Span]:
         if last - first > _LONGEST or (first == start and start > 0 and _TOKEN_CHARACTER.match(view.text, start - 1)):
             continue
         first, last = _trimmed(view.text, first, last)
-        if last - first < 6:
+        if last - first < 6 or view.text[last : last + 1] in _CALLS or lookalikes.names_a_class(view.text[first:last]):
             continue
         token = view.text[first:last]
         index = bisect_left(starts, first)

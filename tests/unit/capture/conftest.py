@@ -1,0 +1,36 @@
+"""The world of capture tests as fixtures."""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import sys
+
+import pytest
+
+NAME = "capture_world"
+if NAME not in sys.modules:
+    _spec = importlib.util.spec_from_file_location(NAME, pathlib.Path(__file__).with_name(f"{NAME}.py"))
+    sys.modules[NAME] = importlib.util.module_from_spec(_spec)
+    _spec.loader.exec_module(sys.modules[NAME])
+
+
+@pytest.fixture
+def worlds():
+    """The module of builders."""
+    return sys.modules[NAME]
+
+
+@pytest.fixture
+def world(home, worlds):
+    """A home with an empty store and a vault, and a session whose transcript is `<home>/t.jsonl`."""
+    made = worlds.World(home)
+    made.session(home / "t.jsonl")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def tape(home, worlds):
+    """The transcript of that session; not there until something is written."""
+    return worlds.Tape(home / "t.jsonl")

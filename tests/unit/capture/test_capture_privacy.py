@@ -1,0 +1,213 @@
+"""What is stored of a secret, and what happens when nobody can tell whether there is one."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+
+import attrs
+import pytest
+
+from afl_core.model.errors import RedactionError
+from afl_core.model.event import EventKind
+from afl_core.redaction.chain import Chain
+from afl_core.spec.redactor import Redaction
+
+SECRETS = ("Tr0ub4dor&3x", "ghp_16C7e42F292c6912E7710c838347Ae178B4a", "AKIAIOSFODNN7EXAMPLQ", "hunter2secret")
+PEM = "-----BEGIN RSA PRIVATE KEY-----\n" + "\n".join("MIIEow" + "Ab3d" * 14 for _ in range(26)) + "\n-----END RSA PRIVATE KEY-----"
+
+
+class Broken:
+    name, version = "broken", "1"
+
+    def __init__(self):
+        self.is_broken = True
+
+    def redact(self, text):
+        if self.is_broken:
+            raise RuntimeError("no judgement")
+        return Redaction(text)
+
+
+def every_byte(root):
+    """(path, bytes) of everything below the data directory."""
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = pathlib.Path(folder) / name
+            yield path, path.read_bytes()
+
+
+def test_no_secret_is_in_any_file_of_the_data_directory(world, tape):
+    password, token, key, shown = SECRETS
+    tape.person(f"the password: {password} and token {token}").agent(f"I use {password}").call("c1", command=f"curl -H 'Authorization: Bearer {token}'")
+    tape.result("c1", f"Exit code 1\naws_access_key_id = {key}", True).agent(f"so {key} is wrong").steering(f"use {password} then")
+    tape.call("c2", command="cat .env").result("c2", f"DB_PASSWORD={shown}").agent(f"it is {shown}").cut().person(PEM)
+    world.hook("prompt", f"and my password is {password}", at=tape.start)
+    world.absorb()
+    texts = "\n".join(world.events("text"))
+    assert world.db.execute("SELECT count(*) FROM events").fetchone()[0] > 8
+    for secret in (*SECRETS, "MIIEow"):
+        assert secret not in texts
+        for path, data in every_byte(world.home.paths.data):
+            assert secret.encode() not in data, path
+
+
+def test_the_raw_words_open_with_the_keystore(world, tape):
+    tape.person(f"the password: {SECRETS[0]}")
+    world.absorb()
+    (text,) = world.events("text")
+    assert SECRETS[0] in world.raw(text)
+
+
+def test_the_cursor_holds_no_word_of_the_conversation(world, tape):
+    words = ["elephant", "giraffe", "marmalade", "zeppelin", "buttermilk"]
+    tape.person(f"the {words[0]} and password: Tr0ub4dor&3x").agent(f"a {words[1]}").call("c1", "Bash", command=words[2])
+    tape.result("c1", words[3], True).steering(words[4]).cut()
+    world.absorb()
+    row = " ".join(str(value) for value in world.db.execute("SELECT * FROM cursors").fetchone())
+    assert "c1" in row
+    assert not [word for word in (*words, "Tr0ub4dor", "password") if word in row]
+
+
+def test_a_call_id_that_could_carry_text_is_not_remembered_in_the_cursor(world, tape):
+    tape.person("go").call("secret words " * 30)
+    world.absorb()
+    assert "secret words" not in str(tuple(world.db.execute("SELECT * FROM cursors").fetchone()))
+
+
+@pytest.mark.parametrize("length", [120_000, 131_072, 140_000, 200_000])
+@pytest.mark.parametrize("where", [0.0, 0.32, 0.327, 0.33, 0.47, 0.49, 0.5, 0.66, 0.67, 0.99])
+def test_no_part_of_a_private_key_survives_wherever_a_long_message_is_cut(world, tape, length, where):
+    filler = "word " * (length // 5)
+    at = int(len(filler) * where) // 5 * 5
+    tape.person(filler[:at] + PEM + "\n" + filler[at:])
+    world.absorb()
+    (text,) = world.events("text")
+    assert "MIIEow" not in text
+    assert len(text) < 131_072 + 200
+
+
+def test_a_long_message_keeps_its_head_and_its_tail_and_says_what_it_left_out(world, tape):
+    tape.person("begin " + "middle " * 40_000 + "end")
+    world.absorb()
+    text, completeness = world.events("text", "completeness")[0]
+    assert (text[:6], text[-4:], completeness) == ("begin ", " end", "head_and_tail")
+    assert "characters left out" in text
+    assert len(text) <= 131_072 + 100
+
+
+def test_a_redactor_that_fails_stores_nothing_and_the_pass_after_its_repair_stores_all(world, tape):
+    tape.person("one").agent("two")
+    broken = Broken()
+    chain = Chain([*world.home.registry.redactors(), ("test", broken)], world.home.guard, lambda secret: secret)
+    tools = world.tools(chain=chain)
+    with pytest.raises(RedactionError):
+        world.sync(tape.path, tools=tools)
+    assert world.events() == []
+    assert world.db.execute("SELECT count(*) FROM cursors").fetchone()[0] == 0
+    assert list(world.home.blobs.names()) == []
+    broken.is_broken = False
+    world.sync(tape.path, tools=tools)
+    assert world.messages() == [("user", "one"), ("assistant", "two")]
+
+
+def test_a_redactor_that_fails_keeps_hook_only_words_waiting(world, monkeypatch):
+    ident = world.hook("prompt", "only a hook", at=world.now - 600_000)
+    broken = Broken()
+    with monkeypatch.context() as patched:
+        patched.setitem(world.home.__dict__, "chain", Chain([("test", broken)], world.home.guard, lambda secret: secret))
+        with pytest.raises(RedactionError):
+            world.absorb()
+        assert world.states() == {ident: "new"}
+    assert world.absorb().adopted == 1
+
+
+def test_text_that_was_seen_before_its_secret_was_known_is_hidden_later(world, tape, monkeypatch):
+    from afl_core.capture import sync as syncing
+
+    monkeypatch.setattr(syncing.Transcript.tail, "__kwdefaults__", {"size": 900})
+    tape.person("the password: Tr0ub4dor&3x")
+    for number in range(20):
+        tape.agent(f"step {number}")
+    tape.person("now").agent("as you said, Tr0ub4dor&3x")
+    world.tail(tape.path)
+    assert any("Tr0ub4dor" in text for text in world.events("text"))
+    world.sync(tape.path)
+    assert not any("Tr0ub4dor" in text for text in world.events("text"))
+
+
+def test_an_adapter_that_fails_is_named_and_moves_nothing(world, tape):
+    tape.person("one")
+
+    class Adapter:
+        name = "faulty"
+
+        def wants(self, head):
+            return True
+
+        def parse(self, lines, state):
+            raise KeyError("type")
+
+    from afl_core.model.errors import CaptureError
+
+    with pytest.raises(CaptureError, match="faulty") as caught:
+        world.sync(tape.path, adapter=Adapter())
+    assert caught.value.code == "AFL-CAPTURE-006"
+    assert world.db.execute("SELECT count(*) FROM cursors").fetchone()[0] == 0
+    assert world.home.guard.ledger.read("faulty", "parse").failures == 1
+
+
+def test_an_adapter_that_keeps_too_much_state_is_named_and_moves_nothing(world, tape):
+    tape.person("one")
+
+    class Adapter:
+        name = "greedy"
+
+        def wants(self, head):
+            return True
+
+        def parse(self, lines, state):
+            return [], {"kept": "x" * 20_000}
+
+    from afl_core.model.errors import CaptureError
+
+    with pytest.raises(CaptureError, match="greedy") as caught:
+        world.sync(tape.path, adapter=Adapter())
+    assert caught.value.code == "AFL-CAPTURE-005"
+
+
+def test_ids_and_texts_no_database_can_hold_do_not_stop_the_reader(world, tape):
+    tape.person("one")
+
+    class Adapter:
+        name = "wild"
+        wants = staticmethod(lambda head: True)
+
+        def parse(self, lines, state):
+            observations, state = world.adapter.parse(lines, state)
+            wild = [attrs.evolve(one, text="half \ud800 pair", native_id="id\ud800" + "x" * 900, turn="\0") for one in observations]
+            return wild, state
+
+    world.sync(tape.path, adapter=Adapter())
+    (text, native_id, turn) = world.events("text", "native_id", "turn")[0]
+    assert (text, len(native_id), turn) == ("half ? pair", 512, "\ufffd")
+
+
+def test_distinct_words_that_redact_alike_stay_distinct_events_with_their_own_raw(world, tape):
+    tape.person("password: Aa1111bb").person("password: Bb2222cc")
+    world.absorb()
+    texts = world.events("text")
+    assert texts[0] == texts[1]
+    assert len({row[0] for row in world.db.execute("SELECT text_mac FROM events")}) == 2
+    raw = world.raw(texts[0])
+    assert "Aa1111bb" in raw
+    assert "Bb2222cc" in raw
+    assert json.loads(raw.splitlines()[0]) == {"session": "claude:s-1"}
+
+
+def test_a_turn_cut_has_neither_text_nor_raw(world, tape):
+    tape.person("x").cut()
+    world.absorb()
+    row = world.db.execute("SELECT text, blob, text_mac FROM events WHERE kind = ?", (EventKind.TURN_CUT.value,)).fetchone()
+    assert tuple(row) == ("", None, None)

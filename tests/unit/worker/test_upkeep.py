@@ -1,0 +1,219 @@
+"""Retention by the clock, and the sweep of what interrupted processes left."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import pathlib
+import sys
+import time
+
+import attrs
+import pytest
+
+from afl_core.model.clock import DAY_MS
+from afl_core.store import status
+from afl_core.store.connection import writing
+from afl_core.worker import upkeep
+
+NAME = "capture_world"
+if NAME not in sys.modules:
+    _spec = importlib.util.spec_from_file_location(NAME, pathlib.Path(__file__).parents[1] / "capture" / f"{NAME}.py")
+    sys.modules[NAME] = importlib.util.module_from_spec(_spec)
+    _spec.loader.exec_module(sys.modules[NAME])
+worlds = sys.modules[NAME]
+
+RETENTION = 10
+
+
+@pytest.fixture
+def world(home):
+    made = worlds.World(home, now=worlds.RECORDED_MS + 60_000)
+    made.session(home / "t.jsonl")
+    yield made
+    made.close()
+
+
+@pytest.fixture
+def captured(world, home):
+    """A session of three events, one of which waits for a review."""
+    worlds.Tape(home / "t.jsonl").person("do it").call("c1").result("c1", "Exit code 1", is_error=True)
+    world.absorb()
+    assert world.waiting() == [("do it", 0)]
+    return world
+
+
+def reviewed(world):
+    with writing(world.db):
+        world.db.execute("UPDATE queue SET status = 'acknowledged'")
+
+
+def count(world, table="events"):
+    return world.db.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+
+
+def in_days(world, days):
+    world.now = worlds.RECORDED_MS + 60_000 + int(days * DAY_MS)
+
+
+def settings(world, **changed):
+    world.home.__dict__["settings"] = attrs.evolve(world.home.settings, **changed)
+
+
+def age_blobs(world, ms):
+    for name, _ in list(world.home.blobs.names()):
+        moment = (world.now - ms) / 1000
+        os.utime(world.home.blobs.path(name), (moment, moment))
+
+
+def test_reviewed_evidence_lives_until_the_retention_and_not_longer(captured):
+    reviewed(captured)
+    in_days(captured, RETENTION)
+    assert upkeep.run(captured.home)["events"] == 0
+    in_days(captured, RETENTION + 0.01)
+    assert upkeep.run(captured.home)["events"] == 3
+    assert (count(captured), count(captured, "sightings"), count(captured, "queue")) == (0, 0, 0)
+
+
+def test_a_session_with_words_that_wait_for_a_review_is_kept_whole(captured):
+    in_days(captured, 5 * RETENTION)
+    upkeep.run(captured.home)
+    assert count(captured) == 3
+
+
+def test_words_that_were_given_up_keep_nothing_alive(captured):
+    with writing(captured.db):
+        captured.db.execute("UPDATE queue SET status = 'exhausted'")
+    in_days(captured, RETENTION + 1)
+    assert upkeep.run(captured.home)["events"] == 3
+
+
+def test_raw_records_that_were_never_reviewed_go_at_three_retentions_and_the_rows_stay(captured):
+    in_days(captured, 3 * RETENTION)
+    assert upkeep.run(captured.home)["raw"] == 0
+    in_days(captured, 3 * RETENTION + 0.01)
+    age_blobs(captured, upkeep.ORPHAN_MS + 1)
+    done = upkeep.run(captured.home)
+    assert done["raw"] == 3
+    assert done["blobs"] == 1
+    assert list(captured.home.blobs.names()) == []
+    assert captured.events("text")[0] == "do it"
+
+
+def test_no_retention_keeps_everything(captured):
+    reviewed(captured)
+    settings(captured, retention_days=0)
+    in_days(captured, 1000)
+    done = upkeep.run(captured.home)
+    assert "events" not in done
+    assert count(captured) == 3
+
+
+def test_more_evidence_than_one_batch_is_removed_in_one_pass(captured, monkeypatch):
+    reviewed(captured)
+    monkeypatch.setattr(upkeep, "BATCH", 2)
+    in_days(captured, RETENTION + 1)
+    assert upkeep.run(captured.home)["events"] == 3
+
+
+def test_another_sessions_evidence_does_not_wait_for_this_ones_review(captured, home):
+    worlds.Tape(home / "other.jsonl", prefix="o").person("elsewhere")
+    captured.session(home / "other.jsonl", "claude:other")
+    captured.absorb("claude:other")
+    with writing(captured.db):
+        captured.db.execute("UPDATE queue SET status = 'acknowledged' WHERE event_id IN (SELECT event_id FROM events WHERE text = 'elsewhere')")
+    in_days(captured, RETENTION + 1)
+    assert upkeep.run(captured.home)["events"] == 1
+    assert count(captured) == 3
+
+
+def test_orphan_blobs_are_swept_and_shared_ones_kept(captured):
+    tools = captured.tools()
+    with writing(captured.db):
+        tools.writer.register(captured.db)
+    orphan = tools.blobs.put(tools.writer, b"left by a killed process")
+    kept = {row[0] for row in captured.db.execute("SELECT DISTINCT blob FROM events")}
+    age_blobs(captured, upkeep.ORPHAN_MS + 1)
+    with writing(captured.db):
+        captured.db.execute("DELETE FROM events WHERE kind = 'tool_call'")
+    assert upkeep.run(captured.home)["blobs"] == 1
+    assert {name for name, _ in captured.home.blobs.names()} == kept
+    assert orphan not in kept
+
+
+def test_a_young_orphan_may_still_get_its_event(captured):
+    tools = captured.tools()
+    with writing(captured.db):
+        tools.writer.register(captured.db)
+    tools.blobs.put(tools.writer, b"just written")
+    captured.now = int(time.time() * 1000) + 1000
+    settings(captured, retention_days=0)
+    assert upkeep.run(captured.home)["blobs"] == 0
+
+
+def test_a_blob_that_was_swept_between_writing_and_storing_is_written_again(world, home):
+    worlds.Tape(home / "t.jsonl").person("do it")
+
+    def sweep(step):
+        if step == "sealed":
+            for name, _ in list(world.home.blobs.names()):
+                world.home.blobs.remove(name)
+
+    world.sync(home / "t.jsonl", checkpoint=sweep)
+    assert "do it" in world.raw("do it")
+
+
+def test_hook_rows_go_with_the_retention_but_those_that_wait_stay_longer(world):
+    old = world.hook("stop", None)
+    waiting = world.hook("prompt", "behind a locked keystore")
+    in_days(world, RETENTION + 1)
+    assert upkeep.run(world.home)["intake"] == 1
+    assert list(world.states()) == [waiting]
+    assert old != waiting
+    in_days(world, 3 * RETENTION + 1)
+    assert upkeep.run(world.home)["intake"] == 1
+
+
+def test_tool_grains_have_a_retention_of_their_own(captured):
+    reviewed(captured)
+    in_days(captured, 89)
+    upkeep.run(captured.home)
+    assert count(captured, "grains") == 1
+    in_days(captured, 91)
+    assert upkeep.run(captured.home)["tool_grains"] == 1
+    assert count(captured, "grains") == 0
+
+
+def test_what_a_killed_review_left_is_swept(world):
+    os.makedirs(world.home.paths.contexts, 0o700)
+    left = pathlib.Path(world.home.paths.contexts) / "r1.1.json"
+    left.write_text("{}", "utf-8")
+    left.chmod(0o600)
+    assert upkeep.run(world.home)["contexts"] == 1
+    assert not left.exists()
+
+
+def test_a_second_pass_finds_nothing_to_do(captured):
+    reviewed(captured)
+    in_days(captured, 100)
+    age_blobs(captured, upkeep.ORPHAN_MS + 1)
+    assert any(upkeep.run(captured.home).values())
+    assert not any(upkeep.run(captured.home).values())
+
+
+def test_a_pass_says_what_it_did(captured):
+    reviewed(captured)
+    in_days(captured, RETENTION + 1)
+    upkeep.run(captured.home)
+    assert status.get(captured.db, "upkeep")["events"] == 3
+
+
+def test_expired_evidence_does_not_come_back_when_its_file_is_read_again(captured, home):
+    reviewed(captured)
+    in_days(captured, RETENTION + 1)
+    upkeep.run(captured.home)
+    data = (home / "t.jsonl").read_bytes()
+    (home / "t.jsonl").unlink()
+    (home / "new").write_bytes(data)
+    (home / "new").rename(home / "t.jsonl")
+    assert captured.absorb().born == 0
