@@ -29,11 +29,7 @@ RESULT_CHARS = (7.6, 1.3, 48_000)
 FAILS = 0.1
 INTERRUPTED = 0.04
 MODULES = ("argparse", "ast", "asyncio/base_events", "configparser", "dataclasses", "difflib", "email/message", "inspect", "json/decoder", "locale", "shutil", "tarfile", "typing")  # fmt: skip
-WORDS = (
-    "the a this that we it tests test function module file class value error result call request response handler parser config build cache"
-    " reads writes returns raises fails passes now before after because when while only first last new old same other should must can will"
-    " rename remove add change move check run look fix keep use instead in on of to from with without for and but so then also still"
-).split()
+WORDS = ["the", "a", "this", "that", "we", "it", "tests", "test", "function", "module", "file", "class", "value", "error", "result", "call", "request", "response", "handler", "parser", "config", "build", "cache", "reads", "writes", "returns", "raises", "fails", "passes", "now", "before", "after", "because", "when", "while", "only", "first", "last", "new", "old", "same", "other", "should", "must", "can", "will", "rename", "remove", "add", "change", "move", "check", "run", "look", "fix", "keep", "use", "instead", "in", "on", "of", "to", "from", "with", "without", "for", "and", "but", "so", "then", "also", "still"]
 
 
 def write(path: pathlib.Path, session: str, cwd: str, size: int) -> int:

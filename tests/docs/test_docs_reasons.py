@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 
 import pytest
-from afl_providers_claude.reviewer_failures import TABLE
 
 from afl_core.lessons.explain import REASONS as OMISSIONS
 from afl_core.review.reasons import REASONS
+from afl_providers_claude.reviewer_failures import TABLE
 
 KINDS = {True: "an attempt", False: "postponed"}
 

@@ -51,7 +51,7 @@ class Installed:
                 time.sleep(0.05)
             log = pathlib.Path(opened.paths.runtime_log)
             rows = [tuple(row) for row in opened.db.execute("SELECT status, reason, detail FROM reviews")]
-        raise AssertionError(f"{what} did not come true\nreviews: {rows}\n{log.read_text() if log.exists() else 'no log'}")
+        raise AssertionError(f"{what} did not come true\nreviews: {rows}\n{log.read_text('utf-8') if log.exists() else 'no log'}")
 
     def stop_worker(self) -> None:
         """End the front; its jobs end with it."""

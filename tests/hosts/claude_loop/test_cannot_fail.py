@@ -27,7 +27,7 @@ def _remove_everything(home):
 
 
 def _break_client(home):
-    pathlib.Path(home.paths.hook_dir, "client.py").write_text("raise SystemExit(2)\n")
+    pathlib.Path(home.paths.hook_dir, "client.py").write_text("raise SystemExit(2)\n", "utf-8")
     shutil.rmtree(pathlib.Path(home.paths.hook_dir, "__pycache__"), ignore_errors=True)
 
 

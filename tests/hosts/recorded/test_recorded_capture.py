@@ -89,7 +89,12 @@ EXPECTED = {
 SIGNALS = {
     "denied_esc": ("interruption", "do not delete it", "tool_call", '{"command":"rm -rf build"'),
     "denied_feedback": ("rejection", "do not delete, move it to /tmp", "tool_call", '{"command":"rm -rf build"'),
-    "interrupted_text": ("interruption", "no, do not use the old API, use the new one", "message", "I will rewrite the module using the old API"),
+    "interrupted_text": (
+        "interruption",
+        "no, do not use the old API, use the new one",
+        "message",
+        "I will rewrite the module using the old API",
+    ),
     "interrupted_tool": ("interruption", "wrong, use pytest -q", "tool_call", '{"command":"touch ran; sleep 30"'),
     "sdk_steering": ("steering", "also: never use sleep", "tool_call", '{"command":"sleep 4; echo finished"'),
     "steering": ("steering", "also: never use sleep here", "tool_call", '{"command":"sleep 5; echo finished"'),

@@ -253,7 +253,13 @@ class Tape:
 
     def rejected(self, call_id, words, **fields):
         return self.result(
-            call_id, "The person does not want this", True, toolDenialKind="user-rejected", toolDenialBeforeRun=True, userFeedback=words, **fields
+            call_id,
+            "The person does not want this",
+            True,
+            toolDenialKind="user-rejected",
+            toolDenialBeforeRun=True,
+            userFeedback=words,
+            **fields,
         )
 
     def cut(self, **fields):
@@ -261,7 +267,9 @@ class Tape:
         return self.record("user", promptId=self.turn, rowSource="harness", message={"role": "user", "content": content}, **fields)
 
     def steering(self, text):
-        return self.record("attachment", attachment={"type": "queued_command", "prompt": text, "origin": {"kind": "human"}, "humanTurn": True})
+        return self.record(
+            "attachment", attachment={"type": "queued_command", "prompt": text, "origin": {"kind": "human"}, "humanTurn": True}
+        )
 
     def compacted(self):
         self.record("system", subtype="compact_boundary", compactMetadata={"trigger": "manual"})

@@ -21,7 +21,11 @@ def every(_head):
 def everything(path, **more):
     with read.Transcript(str(path)) as transcript:
         chunks = list(transcript.chunks(0, False, every, limit=10**9, **more))
-    return [line for chunk in chunks for line in chunk.lines], chunks[-1].end if chunks else 0, [gap for chunk in chunks for gap in chunk.gaps]
+    return (
+        [line for chunk in chunks for line in chunk.lines],
+        chunks[-1].end if chunks else 0,
+        [gap for chunk in chunks for gap in chunk.gaps],
+    )
 
 
 def test_a_last_line_is_not_read_until_it_is_complete(world, tape):

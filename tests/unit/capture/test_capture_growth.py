@@ -20,7 +20,9 @@ NAMES = ("ask_question", "compacted", "denied_feedback", "interrupted_text", "in
 def mixed(worlds, path):
     """A transcript of everything at once, the secrets in it included; gives its bytes."""
     tape = worlds.Tape(path)
-    tape.person("do it; the password: Tr0ub4dor&3x").agent("doing it with Tr0ub4dor&3x").call("c1", command="sleep 9").steering("do not sleep")
+    tape.person("do it; the password: Tr0ub4dor&3x").agent("doing it with Tr0ub4dor&3x").call("c1", command="sleep 9").steering(
+        "do not sleep"
+    )
     tape.result("c1", "Exit code 2\nboom", True).cut().person("no!").call("c2", command="rm -rf x").rejected("c2", "leave it").compacted()
     tape.person("cut at once").cut().person("again").agent("ünïcode 漢字 " * 40).record("cost-state", x="y" * 900)
     with tape.path.open("ab") as file:
@@ -52,7 +54,9 @@ def material():
 
 
 @hypothesis.settings(max_examples=25, suppress_health_check=[hypothesis.HealthCheck.too_slow])
-@hypothesis.given(name=st.sampled_from(("mixed", *NAMES)), steps=st.lists(st.tuples(st.integers(1, 9000), st.integers(64, 40_000)), max_size=8))
+@hypothesis.given(
+    name=st.sampled_from(("mixed", *NAMES)), steps=st.lists(st.tuples(st.integers(1, 9000), st.integers(64, 40_000)), max_size=8)
+)
 def test_growing_by_any_bytes_and_reading_in_any_chunks_gives_the_same_rows(material, name, steps):
     worlds = sys.modules["capture_world"]
     data, expected = material[name]

@@ -40,7 +40,9 @@ def every_byte(root):
 
 def test_no_secret_is_in_any_file_of_the_data_directory(world, tape):
     password, token, key, shown = SECRETS
-    tape.person(f"the password: {password} and token {token}").agent(f"I use {password}").call("c1", command=f"curl -H 'Authorization: Bearer {token}'")
+    tape.person(f"the password: {password} and token {token}").agent(f"I use {password}").call(
+        "c1", command=f"curl -H 'Authorization: Bearer {token}'"
+    )
     tape.result("c1", f"Exit code 1\naws_access_key_id = {key}", True).agent(f"so {key} is wrong").steering(f"use {password} then")
     tape.call("c2", command="cat .env").result("c2", f"DB_PASSWORD={shown}").agent(f"it is {shown}").cut().person(PEM)
     world.hook("prompt", f"and my password is {password}", at=tape.start)

@@ -47,7 +47,9 @@ def test_only_the_first_words_after_an_interruption_are_its_correction(world, ta
 
 def test_an_interruption_followed_by_a_completed_turn_is_over(world, tape):
     interrupted(tape)
-    tape.record("user", promptId="other", origin={"kind": "task-notification"}, message={"role": "user", "content": "<task-notification>done"})
+    tape.record(
+        "user", promptId="other", origin={"kind": "task-notification"}, message={"role": "user", "content": "<task-notification>done"}
+    )
     tape.agent("A task ended.").person("now something else")
     world.absorb()
     assert world.signals() == []

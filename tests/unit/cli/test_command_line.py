@@ -28,13 +28,34 @@ def groups() -> list[str]:
     return [name for name in COMMANDS if isinstance(cli.get_command(context, name), click.Group)]
 
 
-@pytest.mark.parametrize("arguments", [[], ["--help"], ["-h"], *([name] for name in groups()), *([name, "--help"] for name in COMMANDS), *([name, "-h"] for name in COMMANDS)])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        [],
+        ["--help"],
+        ["-h"],
+        *([name] for name in groups()),
+        *([name, "--help"] for name in COMMANDS),
+        *([name, "-h"] for name in COMMANDS),
+    ],
+)
 def test_help_is_printed_and_is_no_error(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 0
     assert capsys.readouterr().out.startswith("Usage: ")
 
 
-@pytest.mark.parametrize("arguments", [["moon"], ["paths", "--moon"], ["memory", "moon"], ["memory", "list", "--limit"], ["capture", "on", "off"], ["review", "list", "--limit", "0"], ["--format", "xml", "paths"]])
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["moon"],
+        ["paths", "--moon"],
+        ["memory", "moon"],
+        ["memory", "list", "--limit"],
+        ["capture", "on", "off"],
+        ["review", "list", "--limit", "0"],
+        ["--format", "xml", "paths"],
+    ],
+)
 def test_a_usage_error_exits_1_with_a_code_and_the_help_to_read(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     assert main(arguments) == 1
     printed = capsys.readouterr()
@@ -44,13 +65,28 @@ def test_a_usage_error_exits_1_with_a_code_and_the_help_to_read(arguments: list[
     assert printed.err.rstrip().endswith("--help")
 
 
-@pytest.mark.parametrize("where", [["--home", "{home}", "--json", "paths"], ["paths", "--home", "{home}", "--json"], ["--home", "{home}", "paths", "--format", "json"], ["--format", "json", "paths", "--home", "{home}"]])
+@pytest.mark.parametrize(
+    "where",
+    [
+        ["--home", "{home}", "--json", "paths"],
+        ["paths", "--home", "{home}", "--json"],
+        ["--home", "{home}", "paths", "--format", "json"],
+        ["--format", "json", "paths", "--home", "{home}"],
+    ],
+)
 def test_common_options_stand_before_or_after_the_command(where: list[str], home: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([part.format(home=home) for part in where]) == 0
     assert json.loads(capsys.readouterr().out)["home"] == str(home)
 
 
-@pytest.mark.parametrize("where", [["--home", "{home}", "--json", "capture", "status"], ["capture", "--json", "--home", "{home}", "status"], ["capture", "status", "--home", "{home}", "--json"]])
+@pytest.mark.parametrize(
+    "where",
+    [
+        ["--home", "{home}", "--json", "capture", "status"],
+        ["capture", "--json", "--home", "{home}", "status"],
+        ["capture", "status", "--home", "{home}", "--json"],
+    ],
+)
 def test_common_options_stand_at_every_level_of_a_group(where: list[str], stored: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main([part.format(home=stored) for part in where]) == 0
     assert json.loads(capsys.readouterr().out)["policy"]["enabled"] is True
@@ -77,16 +113,30 @@ def test_capture_is_switched_and_says_that_memory_goes_on(stored: pathlib.Path, 
     assert "capture is on" in capsys.readouterr().out
 
 
-@pytest.mark.parametrize(("arguments", "words"), [(["memory", "list"], "nothing was learnt here yet"), (["memory", "explain"], "no session was seen yet"), (["review", "list"], "no review yet"), (["review", "trends"], "no small fault was found here yet")])
-def test_an_empty_store_answers_in_words_and_in_json(arguments: list[str], words: str, stored: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["memory", "list"], "nothing was learnt here yet"),
+        (["memory", "explain"], "no session was seen yet"),
+        (["review", "list"], "no review yet"),
+        (["review", "trends"], "no small fault was found here yet"),
+    ],
+)
+def test_an_empty_store_answers_in_words_and_in_json(
+    arguments: list[str], words: str, stored: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([*arguments, "--home", str(stored)]) == 0
     assert capsys.readouterr().out.strip() == words
     assert main([*arguments, "--home", str(stored), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["action"] == arguments[1]
 
 
-@pytest.mark.parametrize("arguments", [["memory", "show", "moon"], ["memory", "explain", "moon"], ["review", "show", "moon"], ["review", "retry", "moon"]])
-def test_what_is_not_there_is_an_error_that_says_where_to_look(arguments: list[str], stored: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize(
+    "arguments", [["memory", "show", "moon"], ["memory", "explain", "moon"], ["review", "show", "moon"], ["review", "retry", "moon"]]
+)
+def test_what_is_not_there_is_an_error_that_says_where_to_look(
+    arguments: list[str], stored: pathlib.Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert main([*arguments, "--home", str(stored)]) == 1
     error = capsys.readouterr().err
     assert "moon" in error

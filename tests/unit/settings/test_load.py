@@ -21,7 +21,13 @@ def test_the_environment_wins_over_the_file_and_the_file_over_the_defaults(tmp_p
     file = tmp_path / "settings.toml"
     file.write_text("review_min_entries = 5\nreview_usd_per_day = 1\nmemory_enabled = false\nreport_language = 'de'\n")
     loaded = load_settings(file, {"AGENT_FEEDBACK_LOOP_REVIEW_MIN_ENTRIES": "7", "AGENT_FEEDBACK_LOOP_DEBUG": "yes"})
-    assert (loaded.review_min_entries, loaded.review_usd_per_day, loaded.memory_enabled, loaded.report_language, loaded.debug) == (7, 1.0, False, "de", True)
+    assert (loaded.review_min_entries, loaded.review_usd_per_day, loaded.memory_enabled, loaded.report_language, loaded.debug) == (
+        7,
+        1.0,
+        False,
+        "de",
+        True,
+    )
 
 
 def test_an_empty_variable_counts_as_not_set(tmp_path: pathlib.Path) -> None:
@@ -57,7 +63,14 @@ def test_a_file_that_is_not_utf_8_is_refused(tmp_path: pathlib.Path) -> None:
         load_settings(file, {})
 
 
-@pytest.mark.parametrize(("name", "value"), [("AGENT_FEEDBACK_LOOP_REVIEW_MAX_AGE", "soon"), ("AGENT_FEEDBACK_LOOP_MEMORY_ENABLED", "maybe"), ("AGENT_FEEDBACK_LOOP_REVIEWER_TIMEOUT_MS", "5")])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("AGENT_FEEDBACK_LOOP_REVIEW_MAX_AGE", "soon"),
+        ("AGENT_FEEDBACK_LOOP_MEMORY_ENABLED", "maybe"),
+        ("AGENT_FEEDBACK_LOOP_REVIEWER_TIMEOUT_MS", "5"),
+    ],
+)
 def test_a_bad_variable_is_refused_by_name(tmp_path: pathlib.Path, name: str, value: str) -> None:
     with pytest.raises(SettingsError, match=name):
         load_settings(tmp_path / "none", {name: value})

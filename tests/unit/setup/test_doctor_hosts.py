@@ -224,3 +224,10 @@ def test_a_front_file_that_cannot_be_read_is_a_failure(home, environ):
 
 def test_a_shell_that_mutes_hooks_is_mentioned(home, environ):
     assert any("AFL_HEALTH" in sentence for sentence in said(examine(home, {**environ, "AFL_HEALTH": "1"}), Health.WARN))
+
+
+def test_a_reviewer_command_of_the_settings_file_counts(home, environ):
+    data = home / ".agent/feedback-loop-data/settings.toml"
+    data.write_text(f'claude_command = "{home}/claude"\n')
+    without = {name: value for name, value in environ.items() if name != "AGENT_FEEDBACK_LOOP_CLAUDE_COMMAND"}
+    assert examine(home, without).as_json()["clis"]["claude"]["reviewerAvailable"] is True

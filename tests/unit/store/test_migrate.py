@@ -32,21 +32,21 @@ def test_a_new_database_is_ours_private_and_in_wal_mode(home: pathlib.Path) -> N
     assert db.execute("PRAGMA foreign_keys").fetchone()[0] == 1
     db.close()
     assert stat.S_IMODE(os.stat(paths.database).st_mode) == 0o600
-    assert sorted(os.listdir(os.path.dirname(paths.database)))[0] == "feedback-loop.sqlite3"
+    assert min(os.listdir(os.path.dirname(paths.database))) == "feedback-loop.sqlite3"
 
 
 @pytest.mark.parametrize("step", ["built", "created"])
 def test_an_interrupted_creation_leaves_nothing_or_a_finished_database(home: pathlib.Path, step: str) -> None:
     paths = Paths(home)
 
-    class Killed(Exception):
+    class KilledError(Exception):
         pass
 
     def stop(reached: str) -> None:
         if reached == step:
-            raise Killed
+            raise KilledError
 
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         create_or_migrate(paths.database, paths.backups, paths.home, checkpoint=stop)
     _create(paths)
     connect(paths.database).close()

@@ -18,7 +18,7 @@ from afl_core.vault.blobs import Blobs
 from afl_core.vault.keys import Opener, Writer, load_public, make
 from afl_core.vault.keystores import FileKeystore, PassphraseKeystore, choose, holding
 
-CHEAP = {"iterations": 1, "lanes": 1, "memory_cost": 64}
+CHEAP = (1, 1, 64)
 
 
 @pytest.fixture
@@ -54,14 +54,14 @@ def test_making_the_vault_again_changes_nothing(paths: Paths) -> None:
 
 @pytest.mark.parametrize("step", ["name-key", "private-saved"])
 def test_a_vault_whose_making_was_interrupted_is_finished(paths: Paths, step: str) -> None:
-    class Killed(Exception):
+    class KilledError(Exception):
         pass
 
     def stop(reached: str) -> None:
         if reached == step:
-            raise Killed
+            raise KilledError
 
-    with pytest.raises(Killed):
+    with pytest.raises(KilledError):
         make(paths, FileKeystore(paths.keys), paths.home, checkpoint=stop)
     half = make(paths, FileKeystore(paths.keys), paths.home)
     db = connect(paths.database)

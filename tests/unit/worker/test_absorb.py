@@ -134,6 +134,35 @@ def test_a_hook_that_ran_long_before_its_record_was_read_opens_one_epoch(world, 
     assert world.events("text", "epoch") == [("one", 1), ("two", 2)]
 
 
+def test_a_hook_that_comes_shortly_after_its_record_was_read_opens_one_epoch(world, tape):
+    tape.person("one").compacted()
+    world.now = tape.start + tape.at + 500
+    world.absorb()
+    assert world.epoch() == 1
+    world.hook("session_start", None, source="compact")
+    tape.person("two")
+    world.now += 3_600_000
+    world.absorb()
+    assert world.epoch() == 2
+    assert world.events("text", "epoch") == [("one", 1), ("two", 2)]
+
+
+def test_a_compaction_whose_hook_never_comes_opens_its_epoch_in_a_later_pass(world, tape):
+    tape.person("one").compacted()
+    world.now = tape.start + tape.at + 500
+    world.absorb()
+    world.now += 31_000
+    world.absorb()
+    assert world.epoch() == 2
+
+
+def test_earlier_compactions_do_not_wait_for_the_hook_of_the_last(world, tape):
+    tape.person("one").compacted().wait(600_000).compacted()
+    world.now = tape.start + tape.at
+    world.absorb()
+    assert world.epoch() == 2
+
+
 def test_a_missed_hook_and_a_later_one_open_one_epoch_each(world, tape):
     tape.person("one").compacted().person("two")
     world.absorb()
@@ -191,9 +220,6 @@ def test_a_proof_that_stands_before_hundreds_of_answers_is_not_overtaken_by_them
         tape.agent(f"step {number}")
     states = []
 
-    class Watched(Exception):
-        pass
-
     def look(step):
         if step == "committed":
             states.append(deliveries.of_session(world.db, worlds.SESSION)[0].state)
@@ -221,6 +247,26 @@ def test_a_correction_gets_its_review_at_once(world, tape):
     done = world.absorb()
     assert len(done.reviews) == 1
     assert world.db.execute("SELECT immediate FROM reviews").fetchone()[0] == 1
+
+
+def test_with_nothing_waiting_no_write_lock_is_taken(world):
+    import contextlib
+
+    from afl_core.store.connection import connect
+    from afl_core.worker.due import evaluate
+
+    with contextlib.closing(connect(world.home.paths.database)) as other, writing(other):
+        assert evaluate(world.db, world.home.settings, world.now) == []
+
+
+def test_words_become_due_by_age_in_a_pass_over_another_session(world, tape, home):
+    world.now = tape.start + 2000
+    tape.person("an ordinary request")
+    assert world.absorb().reviews == []
+    world.session(home / "none.jsonl", "claude:other")
+    world.now += world.home.settings.review_max_age * 1000 + 1000
+    assert len(world.absorb("claude:other").reviews) == 1
+    assert world.absorb("claude:other").reviews == []
 
 
 def test_the_steps_of_a_pass_come_in_order(world, tape):

@@ -121,7 +121,9 @@ def test_another_sessions_evidence_does_not_wait_for_this_ones_review(captured, 
     captured.session(home / "other.jsonl", "claude:other")
     captured.absorb("claude:other")
     with writing(captured.db):
-        captured.db.execute("UPDATE queue SET status = 'acknowledged' WHERE event_id IN (SELECT event_id FROM events WHERE text = 'elsewhere')")
+        captured.db.execute(
+            "UPDATE queue SET status = 'acknowledged' WHERE event_id IN (SELECT event_id FROM events WHERE text = 'elsewhere')"
+        )
     in_days(captured, RETENTION + 1)
     assert upkeep.run(captured.home)["events"] == 1
     assert count(captured) == 3

@@ -8,6 +8,7 @@ import os
 import sqlite3
 from collections.abc import Mapping
 from types import TracebackType
+from typing import Self
 
 from afl_core.api.ledger import StoreLedger
 from afl_core.model.clock import Clock, now_ms
@@ -59,7 +60,7 @@ class Home:
         self._killable = killable
         self._db: sqlite3.Connection | None = None
 
-    def __enter__(self) -> Home:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:

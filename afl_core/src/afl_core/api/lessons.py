@@ -10,7 +10,9 @@ import attrs
 from afl_core.api.home import Home
 from afl_core.changes import gates
 from afl_core.lessons import effect, explain
+from afl_core.model.card_text import short_id
 from afl_core.model.errors import StoreError
+from afl_core.model.lesson import LessonRow
 from afl_core.store import deliveries, lessons, sessions
 from afl_core.store.connection import writing
 
@@ -38,31 +40,15 @@ def listed(home: Home, directory: str | None, *, only_global: bool = False, ever
         ]
     else:
         rows = lessons.for_project(db, project_of(directory or os.getcwd()))
-    return [_summary(home, row.lesson_id) for row in rows]
+    return [_summary(home, row) for row in rows]
 
 
 def shown(home: Home, reference: str) -> dict[str, Any]:
     """One lesson in full; `reference` is its id, the short id on its card, or the beginning of its id."""
-    row = lessons.find(home.db, reference)
-    if row is None:
-        near = [
-            found
-            for (found,) in home.db.execute(
-                "SELECT lesson_id FROM lessons WHERE lesson_id >= ? AND lesson_id < ? ORDER BY lesson_id",
-                (reference, reference + "\U0010ffff"),
-            )
-        ]
-        if len(near) != 1:
-            raise StoreError(
-                f"no lesson is called {reference!r}" if not near else f"{reference!r} means {len(near)} lessons: {', '.join(near)}",
-                code="AFL-STORE-023",
-                hint="run: afl memory list --all",
-            )
-        row = lessons.get(home.db, near[0])
-    assert row is not None
+    row = _find(home, reference)
     fields = lessons.fields_of(home.db, row.lesson_id) or {}
     return {
-        **_summary(home, row.lesson_id),
+        **_summary(home, row),
         "scope": fields.get("scope"),
         "evidence": fields.get("evidence"),
         "causal_chain": fields.get("causal_chain"),
@@ -93,13 +79,23 @@ def latest_session(home: Home) -> str | None:
     return None if row is None else str(row[0])
 
 
-def _summary(home: Home, lesson_id: str) -> dict[str, Any]:
-    row = lessons.get(home.db, lesson_id)
-    card = lessons.card_of(home.db, lesson_id)
-    found = effect.effect(home.db, lesson_id)
-    assert row is not None
+def _find(home: Home, reference: str) -> LessonRow:
+    row = lessons.find(home.db, reference)
+    if row is None:
+        near = [found for (found,) in home.db.execute("SELECT lesson_id FROM lessons ORDER BY lesson_id") if found.startswith(reference)]
+        row = lessons.get(home.db, near[0]) if len(near) == 1 else None
+        if row is None:
+            said = f"{reference!r} means {len(near)} lessons: {', '.join(near)}" if near else f"no lesson is called {reference!r}"
+            raise StoreError(said, code="AFL-STORE-023", hint="run: afl memory list --all")
+    return row
+
+
+def _summary(home: Home, row: LessonRow) -> dict[str, Any]:
+    card = lessons.card_of(home.db, row.lesson_id)
+    found = effect.effect(home.db, row.lesson_id)
     return {
         **attrs.asdict(row, value_serializer=_plain),
+        "short_id": short_id(row.lesson_id),
         "card": None if card is None else attrs.asdict(card, value_serializer=_plain),
         "effect": None if found is None else {**attrs.asdict(found, value_serializer=_plain), "words": found.words},
     }

@@ -58,7 +58,6 @@ class Drafts:
 
     drafts: tuple[Draft, ...]
     shown: tuple[tuple[str, int | None], ...]
-    compacted: bool
     thread: Thread
 
 
@@ -80,10 +79,9 @@ def draft(observations: Sequence[Observation], thread: Thread, frame: Frame) -> 
     """Turn observations into drafts, in order."""
     drafts: list[Draft] = []
     shown: list[tuple[str, int | None]] = []
-    epoch = thread.epoch
     for seen in observations:
         if isinstance(seen, Compacted):  # however old: epochs are counted from the beginning of the file
-            thread = attrs.evolve(thread, epoch=thread.epoch + 1)
+            thread = attrs.evolve(thread, epoch=thread.epoch + 1, compacted_ms=seen.at_ms or 0)
         elif seen.at_ms is not None and seen.at_ms < frame.oldest_ms:
             continue
         elif isinstance(seen, ContextShown):
@@ -96,7 +94,7 @@ def draft(observations: Sequence[Observation], thread: Thread, frame: Frame) -> 
             thread = _returned(seen, thread, frame, drafts)
         elif isinstance(seen, Cut):
             thread = _cut(seen, thread, frame, drafts)
-    return Drafts(tuple(drafts), tuple(shown), thread.epoch > epoch, thread)
+    return Drafts(tuple(drafts), tuple(shown), thread)
 
 
 def _said(said: Said, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thread:

@@ -73,11 +73,10 @@ class Newborn:
 
 @attrs.frozen
 class Batch:
-    """What one transaction stored; consumers get it inside that transaction. `epoch`: the one the transcript is in, when a compaction was read."""
+    """What one transaction stored; consumers get it inside that transaction."""
 
     newborn: tuple[Newborn, ...]
     shown: tuple[tuple[str, int | None], ...] = ()
-    epoch: int | None = None
 
 
 Consumer = Callable[[sqlite3.Connection, Batch], None]
@@ -87,7 +86,7 @@ Announce = Callable[[Sequence[Event]], None]
 
 @attrs.define
 class Report:
-    """What a pass did. `caught_up`: nothing complete is left unread."""
+    """What a pass did. `caught_up`: nothing complete is left unread. `epoch`: the one the transcript is in, since `compacted_ms` (0: not known)."""
 
     born: int = 0
     joined: int = 0
@@ -95,6 +94,8 @@ class Report:
     signals: int = 0
     bytes_read: int = 0
     caught_up: bool = True
+    epoch: int = 1
+    compacted_ms: int = 0
     gaps: list[dict[str, int | str]] = attrs.field(factory=list)
 
     def add(self, stored: _Stored) -> None:
@@ -167,6 +168,8 @@ def sync(  # noqa: PLR0913 - what a pass works with, each by name
                 report.caught_up = False
                 return report
             report.bytes_read = cursor.offset - start
+        thread = Thread.from_json(cursor.thread)
+        report.epoch, report.compacted_ms = thread.epoch, thread.compacted_ms
         report.caught_up = cursor.offset - start < limit or cursor.offset >= transcript.size
     return report
 
@@ -199,7 +202,7 @@ def tail(
             with writing(db):
                 if at == 0:
                     _confirm(tools, raw)
-                stored = _store(going, sealed[at : at + DRAFTS_PER_TRANSACTION], drafts.shown if at == 0 else (), None, names)
+                stored = _store(going, sealed[at : at + DRAFTS_PER_TRANSACTION], drafts.shown if at == 0 else (), names)
             _tell(going, stored)
     return going.report
 
@@ -292,9 +295,9 @@ def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], d
         with writing(going.db):
             if number == 0:
                 _confirm(going.tools, raw)
-            # Proofs of delivery come first: an answer that is stored before them would settle what they prove. The epoch comes with the cursor.
+            # Proofs of delivery come first: an answer that is stored before them would settle what they prove.
             shown = drafts.shown if number == 0 else ()
-            stored = _store(going, group, shown, drafts.thread.epoch if is_last and drafts.compacted else None, names)
+            stored = _store(going, group, shown, names)
             if is_last:
                 thread = drafts.thread.renamed(names).to_json()
                 gaps = [*cursor.gaps, *chunk.gaps]
@@ -309,9 +312,7 @@ def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], d
     return moved
 
 
-def _store(
-    going: _Pass, group: Sequence[Draft], shown: tuple[tuple[str, int | None], ...], epoch: int | None, names: dict[str, str]
-) -> _Stored:
+def _store(going: _Pass, group: Sequence[Draft], shown: tuple[tuple[str, int | None], ...], names: dict[str, str]) -> _Stored:
     """Settle drafts and tell the consumers, inside the open transaction. Adds provisional -> real event ids to `names`."""
     db, now = going.db, going.tools.clock()
     stored = _Stored()
@@ -333,7 +334,7 @@ def _store(
                 signal = None
         if settled.born or settled.joined or signal is not None:
             stored.newborn.append(Newborn(event=settled.event, by_person=one.by_person, signal=signal, draft=one, born=settled.born))
-    going.consume(db, Batch(tuple(stored.newborn), shown, epoch))
+    going.consume(db, Batch(tuple(stored.newborn), shown))
     return stored
 
 

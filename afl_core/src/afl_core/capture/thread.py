@@ -19,7 +19,8 @@ class Thread:
 
     `agent`: the agent's last event since the person last spoke; `person`: the person's last event. `cut_referent`, `cut_ms` (0: no time) and
     `cut_turn`: an interruption that neither the person nor another turn of the agent has followed yet. `calls`: call id -> event id.
-    `secrets`: keyed hashes of credentials that were shown, so that an echo is blocked. `epoch`: 1 + the compactions seen.
+    `secrets`: keyed hashes of credentials that were shown, so that an echo is blocked. `epoch`: 1 + the compactions seen, the last of them at
+    `compacted_ms` (0: none, or no time).
     """
 
     agent: str | None = None
@@ -30,6 +31,7 @@ class Thread:
     calls: dict[str, str] = attrs.field(factory=dict)
     secrets: tuple[str, ...] = ()
     epoch: int = 1
+    compacted_ms: int = 0
 
     @classmethod
     def from_json(cls, body: dict[str, Any]) -> Thread:

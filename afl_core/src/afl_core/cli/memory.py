@@ -38,7 +38,7 @@ def list_(answer: Answer, directory: str | None, only_global: bool, every: bool)
     rows = [
         (
             one["severity"],
-            one["lesson_id"],
+            one["short_id"],
             one["status"],
             f"{one['revision']}",
             "global" if one["project_id"] is None else "project",
@@ -72,7 +72,7 @@ def show(answer: Answer, lesson: str) -> None:
 
 def _lines(one: dict[str, Any]) -> list[str]:
     lines = [
-        f"{one['severity']} · {one['lesson_id']} · revision {one['revision']} · {one['status']} · {'global' if one['project_id'] is None else 'project ' + one['project_id'][:12]}"
+        f"{one['severity']} · {one['short_id']} · revision {one['revision']} · {one['status']} · {'global' if one['project_id'] is None else 'project ' + one['project_id'][:12]}"
     ]
     card = one["card"] or {}
     lines += [f"  {label:<10} {card[key]}" for key, label in LABELS if key in card]
@@ -104,10 +104,8 @@ def explain(answer: Answer, session: str | None) -> None:
 
 def _explained(told: dict[str, Any]) -> list[str]:
     lines = [f"session {told.get('session_id')}"]
-    for one in told["given"]:
-        lines.append(f"  given: {one['severity']} {one['short_id']}: {one['state']} ({_because(one['match'])})")
-    for one in told["left"]:
-        lines.append(f"  left out: {one['severity']} {one['short_id']}: {one['meaning']}")
+    lines += [f"  given: {one['severity']} {one['short_id']}: {one['state']} ({_because(one['match'])})" for one in told["given"]]
+    lines += [f"  left out: {one['severity']} {one['short_id']}: {one['meaning']}" for one in told["left"]]
     lines += [f"  hold: {hold}" for hold in told["holds"]]
     return lines if len(lines) > 1 else [*lines, "  nothing was given and nothing was left out"]
 
@@ -147,7 +145,9 @@ def _switch(answer: Answer, lesson: str, reason: str, *, on: bool) -> None:
     with Home(answer.home) as home:
         done = api.switched(home, lesson, on=on, reason=reason)
     word = "enabled" if on else "disabled"
-    answer.give({"command": "memory", "action": word, **done}, [f"{done['lesson_id']} is {word}; undo with: afl memory undo {done['change']}"])
+    answer.give(
+        {"command": "memory", "action": word, **done}, [f"{done['lesson_id']} is {word}; undo with: afl memory undo {done['change']}"]
+    )
 
 
 @memory.command("changes", help="The newest changes of what agents will be told, by number.")
@@ -161,7 +161,10 @@ def changes(answer: Answer, limit: int) -> None:
     with Home(answer.home) as home:
         found = api.changed(home, limit)
     rows = [(str(one["n"]), moment(one["at_ms"]), one["actor"], one["action"], one["target"]) for one in found]
-    answer.give({"command": "memory", "action": "changes", "changes": found}, table(rows, ("n", "when", "by", "action", "of")) or ["nothing was changed yet"])
+    answer.give(
+        {"command": "memory", "action": "changes", "changes": found},
+        table(rows, ("n", "when", "by", "action", "of")) or ["nothing was changed yet"],
+    )
 
 
 @memory.command("undo", help="Undo one change by its number (see `memory changes`).")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import functools
 import json
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -29,7 +30,7 @@ class Answer:
 
     def progress(self, line: str) -> None:
         """Say how long work goes on, on standard error, to people only."""
-        if not self.as_json and click.get_text_stream("stderr").isatty():
+        if not self.as_json and sys.stderr.isatty():
             click.echo(line, err=True)
 
 
@@ -79,7 +80,7 @@ class HelpfulGroup(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Show the help when nothing was asked."""
-        if not ctx._protected_args and not ctx.args:
+        if not ctx._protected_args and not ctx.args:  # noqa: SLF001 - click's own way to hold the command's name until it is resolved
             click.echo(ctx.get_help())
             return 0
         return super().invoke(ctx)
@@ -87,14 +88,14 @@ class HelpfulGroup(click.Group):
 
 def moment(ms: int | None) -> str:
     """A time for people: UTC to the minute, or `never`."""
-    import datetime
+    import datetime as dt
 
     if ms is None:
         return "never"
-    return datetime.datetime.fromtimestamp(ms / 1000, tz=datetime.UTC).strftime("%Y-%m-%d %H:%M")
+    return dt.datetime.fromtimestamp(ms / 1000, tz=dt.UTC).strftime("%Y-%m-%d %H:%M")
 
 
-def table(rows: list[tuple[str, ...]], head: tuple[str, ...]) -> list[str]:
+def table(rows: Sequence[tuple[str, ...]], head: tuple[str, ...]) -> list[str]:
     """Aligned columns; nothing but the head's absence when there are no rows."""
     if not rows:
         return []

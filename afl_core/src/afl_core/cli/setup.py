@@ -53,10 +53,10 @@ def uninstall(answer: Answer, remove_files: bool, dry_run: bool) -> None:
             answer.give({"command": "uninstall", "dry_run": True, **_plan(plan)}, _planned("uninstall", plan))
             return
         result = apply_uninstall(plan)
-    body = {"changed": result.changed, "done": list(result.done), "warnings": list(result.warnings), "kept": list(result.kept)}
+    body = {"changed": result.changed, "done": list(result.done), "kept": list(result.kept)}
     answer.give(
         {"command": "uninstall", "dry_run": False, **body},
-        [*_done(result.done, result.warnings, "nothing was installed here", ""), *(f"kept: {path}" for path in result.kept)],
+        [*_done(result.done, (), "nothing was installed here", ""), *(f"kept: {path}" for path in result.kept)],
     )
 
 
@@ -64,7 +64,7 @@ def _plan(plan: Any) -> dict[str, Any]:
     return {
         "steps": list(plan.steps),
         "edits": [{"path": str(edit.path), "diff": edit.diff} for edit in plan.edits],
-        "warnings": list(plan.warnings),
+        "warnings": list(getattr(plan, "warnings", ())),
     }
 
 
@@ -72,7 +72,8 @@ def _planned(command: str, plan: Any) -> list[str]:
     lines = [f"- would {step[0].lower()}{step[1:]}" if step else "" for step in plan.steps]
     for edit in plan.edits:
         lines += ["", *edit.diff.rstrip("\n").splitlines()]
-    lines += [f"note: {warning}" for warning in plan.warnings]
+    lines += [f"note: {warning}" for warning in getattr(plan, "warnings", ())]
+    lines += [f"kept: {path}" for path in getattr(plan, "kept", ())]
     return [f"afl {command} --dry-run: nothing was changed", *lines]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import json
 import re
 import subprocess
@@ -54,12 +54,12 @@ class ReplayedHost:
     def replayed(self, name: str, now_ms: int) -> Iterator[Moment]:
         """The moments of a recorded case as if its last hook ran at `now_ms`."""
         last = max(step["t"] for step in Recorded.sequence(name))
-        delta = datetime.timedelta(milliseconds=now_ms - last * 1000)
+        delta = dt.timedelta(milliseconds=now_ms - last * 1000)
         for moment in replay(name, self.home, self.project):
             self.shift(moment.transcript, delta)
             yield moment
 
-    def shift(self, transcript: Path, delta: datetime.timedelta) -> None:
+    def shift(self, transcript: Path, delta: dt.timedelta) -> None:
         """Move the recorded times of lines that were appended since the last call. Same width, so offsets stay."""
         if not transcript.exists():
             return
@@ -68,7 +68,7 @@ class ReplayedHost:
         data = transcript.read_bytes()
 
         def moved(found: re.Match[bytes]) -> bytes:
-            at = datetime.datetime.fromisoformat(found.group(1).decode().replace("Z", "+00:00")) + delta
+            at = dt.datetime.fromisoformat(found.group(1).decode()) + delta
             return b'"' + at.strftime("%Y-%m-%dT%H:%M:%S.").encode() + b"%03dZ" % (at.microsecond // 1000) + b'"'
 
         with transcript.open("r+b") as handle:
@@ -84,7 +84,7 @@ class ReplayedHost:
         """Append records to a session's transcript, with the fields every record has."""
         path = self.transcript_of(session)
         path.parent.mkdir(parents=True, exist_ok=True)
-        stamp = datetime.datetime.now(tz=datetime.UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+        stamp = dt.datetime.now(tz=dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
         with path.open("a", encoding="utf-8") as handle:
             for number, record in enumerate(records):
                 common = {

@@ -26,9 +26,11 @@ from afl_core.demo.host import ReplayedHost
 from afl_core.demo.stages import Teller
 from afl_core.model.clock import now_ms
 from afl_core.model.errors import WorkerError
+from afl_core.model.event import Event
 from afl_core.store import events
 
 CASE = "interrupted_text"
+EVENTS_OF_CASE = 4
 NEXT_SESSION = "5e551011-0000-4000-8000-000000000002"
 NEXT_PROMPT = "please rewrite the client module so that it calls the new API everywhere"
 PATIENCE_S = 45.0
@@ -66,8 +68,8 @@ def _tell(root: Path, teller: Teller) -> bool:
         session, prompt, cut = _replay(host, home, teller)
         _signal(home, session, teller)
         lesson_id = _review(home, teller)
-        card = _next_session(host, home, teller)
-        proved = _proof(host, home, card, teller)
+        card = _next_session(host, teller)
+        proved = _proof(home, card, teller)
     return bool(prompt and cut and lesson_id and card and proved)
 
 
@@ -105,7 +107,12 @@ def _replay(host: ReplayedHost, home: Home, teller: Teller) -> tuple[str, str, s
         if moment.event == "UserPromptSubmit":
             words.append(str(moment.payload["prompt"]))
     home_session = f"claude:{session}"
-    found = _until(lambda: (got := events.of_session(home.db, home_session)) and len(got) >= 4 and got, "the session's events")
+
+    def whole() -> list[Event] | None:
+        got = events.of_session(home.db, home_session)
+        return got if len(got) >= EVENTS_OF_CASE else None
+
+    found = _until(whole, "the session's events")
     said = [(event.role.value, event.text, event.completeness) for event in found]
     agent = next(text for role, text, how in said if role == "assistant" and how == "partial")
     teller.stage(
@@ -170,7 +177,7 @@ def _review(home: Home, teller: Teller) -> str:
     return str(lesson["lesson_id"])
 
 
-def _next_session(host: ReplayedHost, home: Home, teller: Teller) -> str:
+def _next_session(host: ReplayedHost, teller: Teller) -> str:
     common = {"session_id": NEXT_SESSION, "transcript_path": str(host.transcript_of(NEXT_SESSION)), "cwd": str(host.project)}
     host.run_hooks({**common, "hook_event_name": "SessionStart", "source": "startup"})
     printed = host.run_hooks({**common, "hook_event_name": "UserPromptSubmit", "prompt": NEXT_PROMPT, "prompt_id": "turn-1"})
@@ -226,10 +233,9 @@ def _next_session(host: ReplayedHost, home: Home, teller: Teller) -> str:
     return injected
 
 
-def _proof(host: ReplayedHost, home: Home, injected: str, teller: Teller) -> bool:
+def _proof(home: Home, injected: str, teller: Teller) -> bool:
     if not injected:
         return False
-    del host
     nonce = re.findall(r"nonce=([0-9a-f]{16})", injected)[-1]
 
     def reached() -> Any:

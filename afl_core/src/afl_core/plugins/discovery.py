@@ -38,7 +38,7 @@ def read_entry_points() -> tuple[Found, ...]:
     """Ask importlib-metadata; sorted by name, duplicates of one module dropped."""
     from importlib_metadata import entry_points
 
-    found = {}
+    found: dict[str, Found] = {}
     for point in entry_points(group=ENTRY_POINT_GROUP):
         distribution = point.dist
         found.setdefault(

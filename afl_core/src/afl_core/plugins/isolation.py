@@ -136,8 +136,7 @@ class Guard:
     def call(self, plugin: str, call: str, function: Callable[[], T], *, seconds: float = 0.0) -> T:
         """The function's result; raise `PluginError` when it raised or is in quarantine. The cause is chained."""
         entry = self.ledger.read(plugin, call)
-        if quarantined(entry, self._clock()):
-            assert entry is not None
+        if entry is not None and quarantined(entry, self._clock()):
             raise PluginError(
                 f"plug-in {plugin!r} is in quarantine after {entry.failures} failures in {call}: {entry.last_error}",
                 code="AFL-PLUGIN-004",

@@ -68,7 +68,7 @@ class Chain:
 
     def _one(self, plugin: str, redactor: Redactor, text: str) -> Redaction:
         try:
-            result = self._guard.call(plugin, "redact", lambda: redactor.redact(text), seconds=SECONDS_PER_TEXT)
+            result: object = self._guard.call(plugin, "redact", lambda: redactor.redact(text), seconds=SECONDS_PER_TEXT)
         except PluginError as bad:
             raise RedactionError(
                 f"redactor {redactor.name!r} failed, so the text was not kept: {bad.sentence}",

@@ -220,7 +220,7 @@ def _reviewer(home: Home, registry: Registry, host: str) -> dict[str, Any]:
         if reviewer.host != host:
             continue
         try:
-            viability = registry.guard.call(reviewer.name, "viable", lambda reviewer=reviewer: reviewer.viable(home.environ))  # type: ignore[misc]
+            viability = registry.guard.call(reviewer.name, "viable", lambda reviewer=reviewer: reviewer.viable(home.reviewer_environ))  # type: ignore[misc]
         except AflError as bad:
             reasons.append(bad.sentence)
             continue

@@ -41,11 +41,24 @@ def examine_live(home: Home, registry: Registry, exams: list[HostExam], db: sqli
             {"live": {"status": "skipped", "reason": "capture_off"}},
             (absent("live", "capture is off, so nothing can be stored", "afl capture on, then: afl doctor --live"),),
         )
-    exam = ready[0]
+    problems = {exam.name: _try_host(home, registry, exam, db) for exam in ready}
+    failed = [f"{name}: {problem}" for name, problem in problems.items() if problem]
+    if failed:
+        return _part({"status": "unhealthy", "reason": "; ".join(failed), "hosts": problems}, "; ".join(failed))
+    proved = {"syntheticExcluded": True, "configuredStore": True, "encryption": True, "removed": True}
+    names = ", ".join(problems)
+    return Part(
+        {"live": {"status": "healthy", "hosts": problems, **proved}},
+        (ok("live", f"a synthetic event of {names} was stored, opened, never queued, and removed"),),
+    )
+
+
+def _try_host(home: Home, registry: Registry, exam: HostExam, db: sqlite3.Connection) -> str:
+    """The whole round for one host; what went wrong, in words, or ''."""
     manifest = registry.hosts()[exam.name].manifest()
     stop = next((event.name for event in manifest.events if event.kind == "stop" and event.name in exam.commands), None)
     if stop is None:
-        return _part({"status": "unhealthy", "reason": "no stop event"}, f"{exam.name} has no stop event to try")
+        return "it has no stop event to try"
     native = PREFIX + new_id()
     session_id = sessions.session_id_of(exam.name, native)
     said = f"synthetic canary {native}"
@@ -62,20 +75,7 @@ def examine_live(home: Home, registry: Registry, exams: list[HostExam], db: sqli
         problem = bad.sentence
     finally:
         left = remove_session(db, session_id)
-    if not problem and left:
-        problem = "rows of it are left in " + ", ".join(left)
-    if problem:
-        return _part({"status": "unhealthy", "reason": problem, "host": exam.name}, problem)
-    live = {
-        "status": "healthy",
-        "host": exam.name,
-        "event": stop,
-        "syntheticExcluded": True,
-        "configuredStore": True,
-        "encryption": True,
-        "removed": True,
-    }
-    return Part({"live": live}, (ok("live", f"a synthetic {stop} of {exam.name} was stored, opened, never queued, and removed"),))
+    return problem or ("rows of it are left in " + ", ".join(left) if left else "")
 
 
 def remove_session(db: sqlite3.Connection, session_id: str) -> list[str]:

@@ -11,8 +11,15 @@ from afl_core.spec.reviewer import Viability
 class Keystore(Protocol):
     """What is registered through `afl_keystores`. The chosen one is the viable one with the highest priority, or the one the settings name."""
 
-    name: str
-    priority: int
+    @property
+    def name(self) -> str:
+        """Unique; what a person writes into the settings."""
+        ...
+
+    @property
+    def priority(self) -> int:
+        """The higher, the safer."""
+        ...
 
     def viable(self) -> Viability:
         """Whether it can be used here, and why not."""

@@ -14,8 +14,8 @@ from afl_core.spec.reviewer import Viability
 from afl_core.vault.seal import KEY_BYTES, seal, unseal
 
 PASSPHRASE_ENV = "AFL_PASSPHRASE"
-ARGON2 = {"iterations": 3, "lanes": 4, "memory_cost": 64 * 1024}
-"""Argon2id cost (RFC 9106, second recommended option: 64 MiB)."""
+ARGON2 = (3, 4, 64 * 1024)
+"""Argon2id iterations, lanes and KiB of memory (RFC 9106, second recommended option)."""
 
 SERVICE = "agent-feedback-loop"
 SALT_BYTES = 16
@@ -119,7 +119,10 @@ class PassphraseKeystore:
             )
         from cryptography.hazmat.primitives.kdf.argon2 import Argon2id
 
-        return Argon2id(salt=salt, length=KEY_BYTES, **ARGON2).derive(passphrase.encode("utf-8"))
+        iterations, lanes, memory = ARGON2
+        return Argon2id(salt=salt, length=KEY_BYTES, iterations=iterations, lanes=lanes, memory_cost=memory).derive(
+            passphrase.encode("utf-8")
+        )
 
     def warning(self) -> str:
         """Nothing to say."""

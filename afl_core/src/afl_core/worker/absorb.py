@@ -21,6 +21,7 @@ from afl_core.model.lesson import project_ns
 from afl_core.review import queue
 from afl_core.spec.host import HostAdapter
 from afl_core.store import sessions, status
+from afl_core.store.connection import writing
 from afl_core.worker.due import evaluate
 
 TAIL_FIRST_BYTES = 4 * 1024 * 1024
@@ -28,6 +29,9 @@ TAIL_FIRST_BYTES = 4 * 1024 * 1024
 
 QUEUE_MAX_AGE_MS = DAY_MS
 """Older words (a transcript read for the first time) are kept as evidence but do not ask for a review by themselves."""
+
+COMPACTION_GRACE_MS = 30_000
+"""How long the hook of a compaction may come after its record; opening the epoch for both would give every card twice."""
 
 NONCE = re.compile(r"nonce=([0-9a-f]{16})")
 
@@ -125,6 +129,16 @@ def _read(
         return
     _add(done, report)
     done.caught_up = report.caught_up
+    _open_epochs(home, session, report)
+
+
+def _open_epochs(home: Home, session: Session, report: Report) -> None:
+    """A compaction that a hook announced has opened its epoch already; one that no hook announced opens it here, when its hook is overdue."""
+    is_overdue = abs(home.clock() - report.compacted_ms) > COMPACTION_GRACE_MS
+    epoch = report.epoch if is_overdue else report.epoch - 1
+    if epoch > session.epoch:
+        with writing(home.db):
+            home.db.execute("UPDATE sessions SET epoch = max(epoch, ?) WHERE session_id = ?", (epoch, session.session_id))
 
 
 def _add(done: Absorbed, report: Report) -> None:
@@ -136,7 +150,7 @@ def _add(done: Absorbed, report: Report) -> None:
 
 
 def _consumer(home: Home, session: Session, done: Absorbed) -> Consumer:
-    """What happens with new events, inside the transaction that stores them: queue, tool grains, delivery proof, epoch, when it was last seen."""
+    """What happens with new events, inside the transaction that stores them: queue, tool grains, delivery proof, when the session was last seen."""
 
     def consume(db: sqlite3.Connection, batch: Batch) -> None:
         now = home.clock()
@@ -153,9 +167,6 @@ def _consumer(home: Home, session: Session, done: Absorbed) -> Consumer:
         if shown or answered is not None:
             reached = delivery.settle(db, session_id=session.session_id, shown=shown, answered_ms=answered, now=now)
             done.reached.extend(reached)
-        if batch.epoch is not None:
-            # A compaction that a hook announced has opened its epoch already; one that no hook announced opens it here.
-            db.execute("UPDATE sessions SET epoch = max(epoch, ?) WHERE session_id = ?", (batch.epoch, session.session_id))
         _seen(db, session, batch, now)
 
     return consume

@@ -6,6 +6,7 @@ import sqlite3
 
 from afl_core.review import queue
 from afl_core.settings.schema import Settings
+from afl_core.store import queue as queue_rows
 from afl_core.store.connection import writing
 
 
@@ -16,6 +17,8 @@ def evaluate(db: sqlite3.Connection, settings: Settings, now: int) -> list[str]:
         "SELECT queue.event_id, queue.project_id, sessions.host FROM queue JOIN events USING (event_id) JOIN sessions USING (session_id)"
         " WHERE queue.immediate = 1 AND queue.status = 'pending' AND queue.review_id IS NULL ORDER BY queue.created_ms, queue.event_id"
     ).fetchall()
+    if not queue_rows.places_waiting(db):
+        return []
     with writing(db):
         for event_id, project_id, host in signalled:
             result = queue.submit_due(db, project_id, host, settings, now, immediate_event=event_id)
