@@ -27,6 +27,9 @@ RESULT_CHARS = (7.6, 1.3, 48_000)
 """Of a tool's output: mean and deviation of the logarithm, and the most."""
 
 FAILS = 0.1
+SHOWS_SECRET = 0.01
+"""How often a tool prints a credential; from then on the session's words are compared with it."""
+
 INTERRUPTED = 0.04
 MODULES = ("argparse", "ast", "asyncio/base_events", "configparser", "dataclasses", "difflib", "email/message", "inspect", "json/decoder", "locale", "shutil", "tarfile", "typing")  # fmt: skip
 WORDS = ["the", "a", "this", "that", "we", "it", "tests", "test", "function", "module", "file", "class", "value", "error", "result", "call", "request", "response", "handler", "parser", "config", "build", "cache", "reads", "writes", "returns", "raises", "fails", "passes", "now", "before", "after", "because", "when", "while", "only", "first", "last", "new", "old", "same", "other", "should", "must", "can", "will", "rename", "remove", "add", "change", "move", "check", "run", "look", "fix", "keep", "use", "instead", "in", "on", "of", "to", "from", "with", "without", "for", "and", "but", "so", "then", "also", "still"]
@@ -97,7 +100,8 @@ class _Session:
 
     def _output(self) -> str:
         mean, deviation, most = RESULT_CHARS
-        return self._source(min(most, int(self._random.lognormvariate(mean, deviation))))
+        text = self._source(min(most, int(self._random.lognormvariate(mean, deviation))))
+        return f"API_TOKEN={self._random.getrandbits(160):040x}\n{text}" if self._random.random() < SHOWS_SECRET else text
 
     def _said(self, text: str) -> dict:
         return self._answered([{"type": "text", "text": text}])

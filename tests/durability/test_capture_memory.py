@@ -38,7 +38,7 @@ def test_twenty_megabytes_are_read_in_short_transactions_and_little_memory(home)
     sizes = []
     tracemalloc.start()
     try:
-        report = world.sync(path, consume=lambda db, batch: sizes.append(len(batch.newborn)))
+        report = world.sync(path, consume=lambda _db, batch: sizes.append(len(batch.newborn)))
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()

@@ -184,7 +184,7 @@ def test_ids_and_texts_no_database_can_hold_do_not_stop_the_reader(world, tape):
 
     class Adapter:
         name = "wild"
-        wants = staticmethod(lambda head: True)
+        wants = staticmethod(bool)
 
         def parse(self, lines, state):
             observations, state = world.adapter.parse(lines, state)

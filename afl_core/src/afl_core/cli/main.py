@@ -67,7 +67,7 @@ def _plugin_commands(ctx: click.Context) -> dict[str, tuple[str, str]]:
 @click.option("--verbose", is_flag=True, help="Show the cause of an error.")
 @click.version_option(package_name="afl-core", prog_name="afl")
 @click.pass_context
-def cli(ctx: click.Context, **_options: object) -> None:
+def cli(ctx: click.Context, /, **_options: object) -> None:
     """Feedback memory for coding agents: corrections become small cards that come back only when they matter."""
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

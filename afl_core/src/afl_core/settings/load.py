@@ -78,7 +78,7 @@ def _checked(field: Any, value: Any, where: str) -> Any:
             f"{where}: {value!r} is not a value of type {kind.__name__}", code="AFL-SETTINGS-004", hint=f"default: {field.default!r}"
         )
     low, high, choices = field.metadata.get("low"), field.metadata.get("high"), field.metadata.get("choices")
-    if (low is not None and value < low) or (high is not None and value > high) or (kind is float and math.isnan(value)):
+    if (low is not None and value < low) or (high is not None and value > high) or (isinstance(value, float) and math.isnan(value)):
         raise SettingsError(
             f"{where}: {value!r} is out of range ({low} to {high if high is not None else 'any'})",
             code="AFL-SETTINGS-005",

@@ -1,0 +1,95 @@
+"""The contract of a host adapter as tests: subclass `HostContract`, return your adapter from `make` and recorded records from `records`."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afl_core.spec.host import CONTEXT_SLOT, STATE_LIMIT_BYTES, HostAdapter, Line
+
+KINDS = {"prompt", "stop", "session_start", "session_end"}
+
+
+class HostContract:
+    """An adapter is data and pure functions: it never raises on what a file holds, and reading in pieces is reading the whole."""
+
+    def make(self) -> HostAdapter:
+        """Return the adapter."""
+        raise NotImplementedError
+
+    def records(self) -> list[bytes]:
+        """Recorded transcript records of this host, in order, without newlines; at least one."""
+        raise NotImplementedError
+
+    def _lines(self) -> list[Line]:
+        lines, offset = [], 0
+        for record in self.records():
+            lines.append(Line(offset, record))
+            offset += len(record) + 1
+        return lines
+
+    def test_its_manifest_can_be_rendered(self) -> None:
+        """What the hook and the front know of the host is JSON."""
+        manifest = self.make().manifest()
+        assert manifest.name == self.make().name
+        assert {event.kind for event in manifest.events} <= KINDS
+        assert "prompt" in {event.kind for event in manifest.events}
+        assert len({event.name for event in manifest.events}) == len(manifest.events)
+        assert all(event.timeout_s > 0 for event in manifest.events)
+        json.loads(manifest.noop)
+        json.dumps(dict(manifest.envelope))
+        assert "session" in manifest.fields
+        assert "prompt" in manifest.fields
+
+    def test_every_event_that_injects_has_an_envelope_with_one_slot(self) -> None:
+        """The front fills it without importing the plug-in."""
+        manifest = self.make().manifest()
+        for event in manifest.events:
+            if event.injects:
+                assert json.dumps(manifest.envelope[event.name]).count(json.dumps(CONTEXT_SLOT)) == 1
+
+    def test_it_finds_its_place_without_touching_anything(self, tmp_path: pathlib.Path) -> None:
+        """An empty home has no host, and stays empty."""
+        place = self.make().locate(tmp_path, {"HOME": str(tmp_path), "PATH": ""})
+        assert not place.present
+        assert list(tmp_path.iterdir()) == []
+
+    def test_reading_in_pieces_is_reading_the_whole(self) -> None:
+        """Any split of the records gives the same observations."""
+        lines = self._lines()
+        whole, _state = self.make().parse(lines, {})
+        assert whole, "the recorded records hold nothing this adapter understands"
+        for size in (1, 2, 3, 7):
+            state, found = {}, []
+            for at in range(0, len(lines), size):
+                some, state = self.make().parse(lines[at : at + size], json.loads(json.dumps(state)))
+                found += some
+            assert found == whole
+
+    def test_its_state_is_small_and_holds_no_words(self) -> None:
+        """Under the limit, and no text that was said."""
+        lines = self._lines()
+        observations, state = self.make().parse(lines, {})
+        told = json.dumps(state)
+        assert len(told) <= STATE_LIMIT_BYTES
+        words = [seen.text for seen in observations if len(getattr(seen, "text", "")) > 20]
+        assert not [text for text in words if text[:20] in told]
+
+    def test_records_it_does_not_want_hold_nothing(self) -> None:
+        """Skipping unread never loses an observation."""
+        adapter = self.make()
+        skipped = [line for line in self._lines() if not adapter.wants(line.data[:400])]
+        assert adapter.parse(skipped, {})[0] == []
+
+    @given(data=st.lists(st.binary(max_size=300), max_size=5))
+    def test_it_never_raises_on_what_a_file_holds(self, data: list[bytes]) -> None:
+        """Broken records are skipped."""
+        self.make().parse([Line(number, line) for number, line in enumerate(data)], {})
+
+    def test_it_knows_no_foreign_command_as_its_own(self) -> None:
+        """Other people's hooks are never touched."""
+        for command in ("", "echo hello", "python3 hook.py claude Stop", "/bin/true # agent-feedback-loop"):
+            assert not self.make().owns_command(command)

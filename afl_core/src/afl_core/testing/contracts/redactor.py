@@ -1,0 +1,74 @@
+"""The contract of a redactor as tests: subclass `RedactorContract`, return your redactor from `make`."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from afl_core.spec.redactor import Redaction, Redactor
+
+ORDINARY = (
+    "",
+    " ",
+    "please refactor src/app/main.py and run pytest -q",
+    "the release of 2026-07-14 uses gpt-4o-mini and python 3.11.7",
+    'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\nValueError: 12 is not 13',
+    "请把 src/模块.py 改成新的接口",
+)
+"""Texts without a secret: what a redactor changes here is lost to the reviewer for nothing."""
+
+
+class RedactorContract:
+    """Every redactor is deterministic, idempotent, consistent about its findings, and leaves ordinary text alone."""
+
+    ordinary: tuple[str, ...] = ORDINARY
+    secrets: tuple[tuple[str, str], ...] = ()
+    """(text, the secret in it) pairs that this redactor must know; give at least one."""
+
+    def make(self) -> Redactor:
+        """Return a new redactor."""
+        raise NotImplementedError
+
+    def test_it_has_a_name_and_a_version(self) -> None:
+        """Both are shown, stored and compared."""
+        redactor = self.make()
+        assert isinstance(redactor, Redactor)
+        assert redactor.name
+        assert redactor.version
+
+    def test_it_replaces_the_secrets_it_is_for(self) -> None:
+        """The whole secret goes, and the finding says where it was."""
+        assert self.secrets, "give the contract at least one text with a secret"
+        for text, secret in self.secrets:
+            done = self.make().redact(text)
+            assert secret not in done.text, f"{secret!r} is still in {done.text!r}"
+            assert any(secret in text[found.start : found.end] or text[found.start : found.end] in secret for found in done.findings)
+
+    def test_it_leaves_ordinary_text_alone(self) -> None:
+        """Code, dates, versions, paths and model names stay readable."""
+        for text in self.ordinary:
+            assert self.make().redact(text) == Redaction(text)
+
+    @given(text=st.text(max_size=400))
+    def test_findings_rebuild_the_result(self, text: str) -> None:
+        """In order, inside the text, not overlapping; replacing them gives the text that was returned."""
+        done = self.make().redact(text)
+        rebuilt, at = [], 0
+        for found in done.findings:
+            assert at <= found.start <= found.end <= len(text)
+            rebuilt += [text[at : found.start], f"[REDACTED:{found.rule}]"]
+            at = found.end
+        assert "".join([*rebuilt, text[at:]]) == done.text
+
+    @given(text=st.text(max_size=400))
+    def test_it_is_deterministic_and_idempotent(self, text: str) -> None:
+        """The same text gives the same result, and a redacted text is stable: quotes made from it still match later."""
+        once = self.make().redact(text)
+        assert self.make().redact(text) == once
+        assert self.make().redact(once.text).text == once.text
+
+    def test_idempotence_holds_for_its_own_secrets(self) -> None:
+        """Also where something was replaced."""
+        for text, _secret in self.secrets:
+            once = self.make().redact(text).text
+            assert self.make().redact(once).text == once
