@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import datetime
 import json
 import os
 import pathlib
@@ -25,6 +26,7 @@ from afl_core.changes.audit import verify_chain
 from afl_core.demo.host import ReplayedHost
 from afl_core.model.clock import now_ms
 from afl_core.setup.install import apply_install, plan_install
+from afl_core.testing.recorded import Recorded
 from afl_core.worker.client import ask
 
 FOLDER = pathlib.Path(__file__).parent
@@ -129,19 +131,14 @@ class Product:
 
     def replay(self, name: str, host: ReplayedHost | None = None) -> list[str]:
         """A recorded session as if its last hook ran now, hook by hook through the installed command; what prompts were answered."""
-        host = host or self.host
+        host, now = host or self.host, now_ms()
         printed = []
-        for moment in host.replayed(name, now_ms()):
+        for moment in host.replayed(name, now):
             printed += host.run_hooks(moment.payload)
+        # What the host wrote after its last hook was appended when the iteration ended.
+        last = max(step["t"] for step in Recorded.sequence(name))
+        host.shift(moment.transcript, datetime.timedelta(milliseconds=now - last * 1000))
         return printed
-
-    def replayed_session(self, name: str, host: ReplayedHost | None = None) -> None:
-        """The same, and what the host wrote after the last hook is shifted too."""
-        host = host or self.host
-        now = now_ms()
-        moments = list(host.replayed(name, now)) if False else None
-        assert moments is None
-        self.replay(name, host)
 
     def common(self, session: str = LATER) -> dict[str, str]:
         """What every payload of the later session has."""
@@ -159,7 +156,12 @@ class Product:
         said = {"type": "user", "promptId": f"turn-{turn}", "message": {"role": "user", "content": LATER_PROMPT}}
         records: list[dict[str, Any]] = [{**said, "origin": {"kind": "human"}, "promptSource": "typed"}]
         if injected:
-            shown = {"type": "hook_additional_context", "content": [injected], "hookName": "UserPromptSubmit", "hookEvent": "UserPromptSubmit"}
+            shown = {
+                "type": "hook_additional_context",
+                "content": [injected],
+                "hookName": "UserPromptSubmit",
+                "hookEvent": "UserPromptSubmit",
+            }
             records.append({"type": "attachment", "attachment": shown})
         self.host.write(LATER, *records)
         return injected
@@ -212,11 +214,19 @@ class Product:
     def pids(self, role: str) -> list[int]:
         """Processes of this home that run: `front`, `jobs`, or `child` for reviewers."""
         found = []
-        word = {"front": os.fsencode(self.paths.hook_dir) + b"/worker.py", "jobs": b"afl_core.worker.jobs", "child": b"scripted_reviewer.py"}[role]
+        word = {
+            "front": os.fsencode(self.paths.hook_dir) + b"/worker.py",
+            "jobs": b"afl_core.worker.jobs",
+            "child": b"scripted_reviewer.py",
+        }[role]
         for folder in pathlib.Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
                 line = (folder / "cmdline").read_bytes()
-                if word in line and os.fsencode(self.home) in line and (folder / "stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z":
+                if (
+                    word in line
+                    and os.fsencode(self.home) in line
+                    and (folder / "stat").read_text("utf-8").rpartition(")")[2].split()[0] != "Z"
+                ):
                     found.append(int(folder.name))
         return sorted(found)
 
@@ -309,7 +319,21 @@ def picture(db: sqlite3.Connection, home: pathlib.Path) -> dict[str, Any]:
     sightings: dict[str, dict[str, int]] = {}
     for row in db.execute(seen):
         sightings.setdefault(row["event_id"], {})[row["source"]] = row["n"]
-    kept = ("generation", "offset", "part", "epoch", "kind", "role", "text", "turn", "native_id", "call_id", "tool_name", "is_error", "completeness")
+    kept = (
+        "generation",
+        "offset",
+        "part",
+        "epoch",
+        "kind",
+        "role",
+        "text",
+        "turn",
+        "native_id",
+        "call_id",
+        "tool_name",
+        "is_error",
+        "completeness",
+    )
     made: dict[str, Any] = {
         "events": [
             {
@@ -323,7 +347,9 @@ def picture(db: sqlite3.Connection, home: pathlib.Path) -> dict[str, Any]:
         ],
         "signals": sorted((label[row["event_id"]], row["kind"], label[row["referent_id"]]) for row in db.execute("SELECT * FROM signals")),
         "queue": sorted((label[row["event_id"]], row["immediate"], row["status"]) for row in db.execute("SELECT * FROM queue")),
-        "incidents": sorted((row["severity"], label[row["feedback_event_id"]], row["quote"]) for row in db.execute("SELECT * FROM incidents")),
+        "incidents": sorted(
+            (row["severity"], label[row["feedback_event_id"]], row["quote"]) for row in db.execute("SELECT * FROM incidents")
+        ),
         "audit": sorted(row["action"] for row in db.execute("SELECT action FROM audit")),
     }
     for name, sql in {
@@ -331,12 +357,12 @@ def picture(db: sqlite3.Connection, home: pathlib.Path) -> dict[str, Any]:
         "reviews": "SELECT host, status, immediate, reason, detail FROM reviews ORDER BY created_ms, review_id",
         "reports": "SELECT text FROM reports ORDER BY text",
         "receipts": "SELECT count(*) FROM receipts",
-        "lessons": "SELECT lesson_id, revision, severity, status, promotion FROM lessons ORDER BY 1",
-        "revisions": "SELECT lesson_id, revision FROM lesson_revisions ORDER BY 1, 2",
+        "lessons": "SELECT project_id IS NULL, class_id, revision, severity, status, promotion FROM lessons ORDER BY 2, 3",
+        "revisions": "SELECT class_id, lesson_revisions.revision FROM lesson_revisions JOIN lessons USING (lesson_id) ORDER BY 1, 2",
         "grains": "SELECT type, tool_name, is_error, call_id, superseded_by IS NULL FROM grains ORDER BY 1, 2, 4",
-        "deliveries": "SELECT lesson_id, revision, session_id, epoch, state FROM deliveries ORDER BY 1, 3, 4",
-        "projection": "SELECT lesson_id, revision, card_text FROM projection ORDER BY 1",
-        "cursors": "SELECT session_id, generation, offset, gaps_json FROM cursors ORDER BY 1",
+        "deliveries": "SELECT class_id, deliveries.revision, session_id, epoch, state FROM deliveries JOIN lessons USING (lesson_id) ORDER BY 1, 3, 4",
+        "projection": "SELECT revision, substr(card_text, instr(card_text, 'When:')) FROM projection ORDER BY 2",
+        "cursors": "SELECT session_id, generation, gaps_json FROM cursors ORDER BY 1",
     }.items():
         made[name] = [tuple(row) for row in db.execute(sql)]
     return json.loads(json.dumps(made).replace(str(home), "HOME").replace(re.sub(r"[^A-Za-z0-9]", "-", str(home)), "HOME"))

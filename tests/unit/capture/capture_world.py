@@ -11,6 +11,7 @@ from collections.abc import Iterator
 
 import afl_core.worker.absorb as absorbing
 from afl_core.api.home import Home
+from afl_core.capture import batch
 from afl_core.capture import sync as syncing
 from afl_core.plugins.discovery import Found
 from afl_core.plugins.registry import Registry
@@ -77,13 +78,13 @@ class World:
 
     def sync(self, path, session_id=SESSION, *, adapter=None, tools=None, consume=None, **more):
         row = sessions.get(self.db, session_id)
-        session = syncing.Session(session_id, "claude", row.project_id, row.epoch)
+        session = batch.Session(session_id, "claude", row.project_id, row.epoch)
         consume = consume or absorbing._consumer(self.home, session, absorbing.Absorbed(session_id))
         return syncing.sync(self.db, adapter or self.adapter, session, str(path), tools or self.tools(), consume, **more)
 
     def tail(self, path, session_id=SESSION):
         row = sessions.get(self.db, session_id)
-        session = syncing.Session(session_id, "claude", row.project_id, row.epoch)
+        session = batch.Session(session_id, "claude", row.project_id, row.epoch)
         consume = absorbing._consumer(self.home, session, absorbing.Absorbed(session_id))
         return syncing.tail(self.db, self.adapter, session, str(path), self.tools(), consume)
 

@@ -9,6 +9,7 @@ import hypothesis
 import pytest
 from hypothesis import strategies as st
 
+from afl_core.capture import batch
 from afl_core.capture import sync as syncing
 from afl_core.store import cursors, sessions
 from afl_core.store.connection import writing
@@ -100,7 +101,7 @@ def test_the_end_of_a_file_that_is_far_ahead_of_the_cursor_is_seen_first(world, 
         tape.person(f"old {number}").agent("ok")
     tape.person("do it").agent("wrongly").cut().person("no!")
     seen = []
-    monkeypatch.setattr(absorbing, "sync", lambda *_a, **_k: seen.append(world.signals()) or syncing.Report())
+    monkeypatch.setattr(absorbing, "sync", lambda *_a, **_k: seen.append(world.signals()) or batch.Report())
     world.absorb()
     assert seen == [[("interruption", "no!", "message", "wrongly")]]
 

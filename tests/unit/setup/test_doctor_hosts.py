@@ -142,7 +142,7 @@ def test_a_host_without_a_reviewer_is_connected_but_not_operational(home, enviro
 def test_when_events_were_last_seen_is_said(home, environ):
     db = connect(Paths(home).database)
     with writing(db):
-        status.put(db, "hook_seen:claude", {"Stop": 1_700_000_000_000}, 1)
+        status.put(db, "hook_seen:claude:Stop", {}, 1_700_000_000_000)
     db.close()
     report = examine(home, environ)
     assert report.as_json()["clis"]["claude"]["lastSeen"] == {"Stop": 1_700_000_000_000}

@@ -291,12 +291,31 @@ def test_a_record_of_the_future_does_not_make_a_session_look_alive(world, tape):
     assert world.db.execute("SELECT seen_ms FROM sessions").fetchone()[0] == before
 
 
-def test_observers_are_told_of_every_event_and_a_failing_one_is_not_felt(world, tape, monkeypatch):
+def test_observers_are_told_once_of_every_event(world, tape, monkeypatch):
     told = []
     monkeypatch.setattr(world.home.registry, "tell", lambda hook, **what: told.append((hook, what["event"]["text"])))
     tape.person("one").agent("two")
     world.absorb()
-    assert told == [("afl_event_captured", "one"), ("afl_event_captured", "two")]
+    world.hook("prompt", "only a hook", at=tape.start)
+    world.absorb()
+    tape.person("only a hook", turn="t1")
+    world.absorb()
+    assert told == [("afl_event_captured", text) for text in ("one", "two", "only a hook")]
+
+
+def test_an_observer_that_fails_is_counted_and_not_felt(world, tape):
+    import types
+
+    from afl_core.spec.marker import hookimpl
+
+    def afl_event_captured(event):
+        raise RuntimeError(event["text"])
+
+    plugin = types.SimpleNamespace(afl_event_captured=hookimpl(afl_event_captured))
+    world.home.registry._manager.register(plugin, name="faulty")
+    tape.person("one").agent("two")
+    assert world.absorb().born == 2
+    assert world.home.guard.ledger.read("faulty", "afl_event_captured").failures == 2
 
 
 def test_a_missing_keystore_does_not_stop_the_transcript_from_being_read(world, tape, monkeypatch):

@@ -32,7 +32,11 @@ from afl_core.vault.seal import keyed_hash
 def paths_of(home: str | None, environ: Mapping[str, str]) -> Paths:
     """The paths of a home (default: `HOME`). The data root is `AFL_DATA_ROOT`, else the one remembered at install."""
     root = Paths(home or environ.get("HOME") or os.path.expanduser("~"))
-    wanted = environ.get("AFL_DATA_ROOT") or remembered(root).get("data_root") or None
+    try:
+        kept = remembered(root)
+    except ModelError:
+        kept = {}  # install and doctor, which can mend the file, must be able to start
+    wanted = environ.get("AFL_DATA_ROOT") or kept.get("data_root") or None
     return Paths(root.home, str(wanted) if wanted else None)
 
 

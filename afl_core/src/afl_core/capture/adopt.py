@@ -9,11 +9,11 @@ from collections.abc import Mapping
 
 import attrs
 
+from afl_core.capture.batch import Announce, Batch, Consumer, Newborn, Session, Tools
 from afl_core.capture.drafts import Draft, bounded
 from afl_core.capture.limits import MESSAGE_CHARS
 from afl_core.capture.payload import read_payload
 from afl_core.capture.sightings import HOOK, SAME_MOMENT_MS, is_same_moment, join
-from afl_core.capture.sync import Batch, Consumer, Newborn, Session, Tools
 from afl_core.model.errors import VaultError
 from afl_core.model.event import Event, EventKind, Place, Role
 from afl_core.model.ids import new_id
@@ -60,7 +60,15 @@ def due(db: sqlite3.Connection, session_id: str, now: int, ended: bool) -> list[
 
 
 def adopt(
-    db: sqlite3.Connection, session: Session, fields: Mapping[str, str], opener: Opener, tools: Tools, consume: Consumer, *, ended: bool
+    db: sqlite3.Connection,
+    session: Session,
+    fields: Mapping[str, str],
+    opener: Opener,
+    tools: Tools,
+    consume: Consumer,
+    *,
+    ended: bool,
+    announce: Announce = lambda _events: None,
 ) -> int:
     """Give every overdue hook row its event; returns how many were born.
 
@@ -79,7 +87,9 @@ def adopt(
                 if not _is_taken(db, waiting.intake_id):
                     join(db, waiting.intake_id, session.session_id, known, tools.clock())
             continue
-        born += _bear(db, waiting, draft, opened, tools, consume)
+        if (event := _bear(db, waiting, draft, opened, tools, consume)) is not None:
+            born += 1
+            announce([event])
     return born
 
 
@@ -114,20 +124,20 @@ def _words(waiting: Waiting, opened: bytes, fields: Mapping[str, str]) -> str | 
     return None if waiting.kind == "prompt" and SLASH_COMMAND.match(text) else text
 
 
-def _bear(db: sqlite3.Connection, waiting: Waiting, draft: Draft, opened: bytes, tools: Tools, consume: Consumer) -> bool:
+def _bear(db: sqlite3.Connection, waiting: Waiting, draft: Draft, opened: bytes, tools: Tools, consume: Consumer) -> Event | None:
     with writing(db):
         tools.writer.register(db)
     tools.blobs.put(tools.writer, opened)
     with writing(db):
         if _is_taken(db, waiting.intake_id):
-            return False
+            return None
         # Once more under the write lock, which the sweep of orphans takes too.
         event = attrs.evolve(draft.event, blob=tools.blobs.put(tools.writer, opened))
         events.insert(db, event, mac=draft.mac, manifest=draft.manifest)
         events.add_sighting(db, event.session_id, HOOK, waiting.intake_id, event.event_id, tools.clock())
         db.execute("UPDATE intake SET state = 'born', sealed = NULL WHERE intake_id = ?", (waiting.intake_id,))
         consume(db, Batch((Newborn(event=event, by_person=draft.by_person, signal=None, draft=draft, born=True),)))
-    return True
+    return event
 
 
 def _is_taken(db: sqlite3.Connection, intake_id: str) -> bool:

@@ -9,23 +9,18 @@ from typing import Any
 
 import attrs
 
+from afl_core.capture.batch import Announce, Batch, Consumer, Newborn, Report, Session, Stored, Tools
 from afl_core.capture.drafts import Draft, Drafts, Frame, draft
 from afl_core.capture.read import CHUNK_BYTES, Chunk, Transcript
 from afl_core.capture.sightings import settle
 from afl_core.capture.tail import self_contained
 from afl_core.capture.thread import Thread
-from afl_core.model.clock import Clock
 from afl_core.model.errors import CaptureError, PluginError, StoreError
-from afl_core.model.event import Event, Signal
 from afl_core.model.observation import Observation
-from afl_core.plugins.isolation import Guard, MemoryLedger
-from afl_core.redaction.chain import Chain
 from afl_core.spec.host import STATE_LIMIT_BYTES, HostAdapter, Line
 from afl_core.store import cursors, events
 from afl_core.store.connection import writing
 from afl_core.store.cursors import Cursor
-from afl_core.vault.blobs import Blobs
-from afl_core.vault.keys import Writer
 
 BYTES_PER_PASS = 64 * 1024 * 1024
 """What one pass reads of one transcript."""
@@ -35,86 +30,6 @@ DRAFTS_PER_TRANSACTION = 128
 
 SECONDS_PER_PARSE = 20.0
 """After this long inside a host adapter the process is ended and the adapter named (jobs only)."""
-
-
-@attrs.frozen
-class Session:
-    """Whose transcript it is."""
-
-    session_id: str
-    host: str
-    project_id: str
-    epoch: int
-
-
-@attrs.frozen
-class Tools:
-    """What reading needs: redaction, sealing, time, isolation of the adapter."""
-
-    chain: Chain
-    writer: Writer
-    blobs: Blobs
-    clock: Clock
-    window_ms: int
-    oldest_ms: int
-    guard: Guard = attrs.field(factory=lambda: Guard(MemoryLedger()))
-
-
-@attrs.frozen
-class Newborn:
-    """One event as it was stored by this pass."""
-
-    event: Event
-    by_person: bool
-    signal: Signal | None
-    draft: Draft
-    born: bool
-
-
-@attrs.frozen
-class Batch:
-    """What one transaction stored; consumers get it inside that transaction."""
-
-    newborn: tuple[Newborn, ...]
-    shown: tuple[tuple[str, int | None], ...] = ()
-
-
-Consumer = Callable[[sqlite3.Connection, Batch], None]
-Announce = Callable[[Sequence[Event]], None]
-"""Told of events after their transaction committed; never of ones that were rolled back."""
-
-
-@attrs.define
-class Report:
-    """What a pass did. `caught_up`: nothing complete is left unread. `epoch`: the one the transcript is in, since `compacted_ms` (0: not known)."""
-
-    born: int = 0
-    joined: int = 0
-    known: int = 0
-    signals: int = 0
-    bytes_read: int = 0
-    caught_up: bool = True
-    epoch: int = 1
-    compacted_ms: int = 0
-    gaps: list[dict[str, int | str]] = attrs.field(factory=list)
-
-    def add(self, stored: _Stored) -> None:
-        """Count what a transaction committed."""
-        self.born += stored.born
-        self.joined += stored.joined
-        self.known += stored.known
-        self.signals += stored.signals
-
-
-@attrs.define
-class _Stored:
-    """What one transaction did; counts for nothing until it is committed."""
-
-    born: int = 0
-    joined: int = 0
-    known: int = 0
-    signals: int = 0
-    newborn: list[Newborn] = attrs.field(factory=list)
 
 
 @attrs.frozen
@@ -312,10 +227,10 @@ def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], d
     return moved
 
 
-def _store(going: _Pass, group: Sequence[Draft], shown: tuple[tuple[str, int | None], ...], names: dict[str, str]) -> _Stored:
+def _store(going: _Pass, group: Sequence[Draft], shown: tuple[tuple[str, int | None], ...], names: dict[str, str]) -> Stored:
     """Settle drafts and tell the consumers, inside the open transaction. Adds provisional -> real event ids to `names`."""
     db, now = going.db, going.tools.clock()
-    stored = _Stored()
+    stored = Stored()
     for drafted in group:
         parent = drafted.event.parent_id
         one = attrs.evolve(drafted, event=attrs.evolve(drafted.event, parent_id=names.get(parent, parent) if parent else None))
@@ -338,9 +253,9 @@ def _store(going: _Pass, group: Sequence[Draft], shown: tuple[tuple[str, int | N
     return stored
 
 
-def _tell(going: _Pass, stored: _Stored) -> None:
+def _tell(going: _Pass, stored: Stored) -> None:
     going.report.add(stored)
-    going.announce([one.event for one in stored.newborn])
+    going.announce([one.event for one in stored.newborn if one.born])
 
 
 def _seal_raw(going: _Pass, drafts: Sequence[Draft]) -> tuple[tuple[Draft, ...], bytes]:

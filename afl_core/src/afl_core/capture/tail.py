@@ -18,15 +18,15 @@ def self_contained(observations: Sequence[Observation]) -> list[Observation]:
     calls: set[str] = set()
     is_placed = has_agent = False
     for seen in observations[last + 1 :]:
-        is_person = isinstance(seen, Said) and seen.speaker is Speaker.PERSON
-        begins = is_person and not (seen.steering or seen.rejects)  # type: ignore[union-attr]
+        said = seen if isinstance(seen, Said) else None
+        begins = said is not None and said.speaker is Speaker.PERSON and not said.steering and said.rejects is None
         is_placed = is_placed or begins or (isinstance(seen, Said | ToolCalled) and seen.turn is not None)
+        if not is_placed:
+            continue
         if isinstance(seen, ToolCalled):
             calls.add(seen.call_id)
-        by_agent = isinstance(seen, ToolCalled) or (isinstance(seen, Said) and seen.speaker is Speaker.AGENT)
-        has_agent = has_agent or begins or (is_placed and by_agent)
-        needs = seen.call_id if isinstance(seen, ToolReturned) else seen.rejects if isinstance(seen, Said) else None
-        if not is_placed or (needs is not None and needs not in calls) or (isinstance(seen, Cut) and not has_agent):
-            continue
-        found.append(seen)
+        has_agent = has_agent or begins or isinstance(seen, ToolCalled) or (said is not None and said.speaker is Speaker.AGENT)
+        needs = seen.call_id if isinstance(seen, ToolReturned) else said.rejects if said else None
+        if (needs is None or needs in calls) and (has_agent or not isinstance(seen, Cut)):
+            found.append(seen)
     return found

@@ -74,6 +74,8 @@ def _event(ident: bytes, host: str, event: str) -> None:
     answer = constants.NOOPS.get(host, b"{}")
     try:
         kind = constants.KINDS.get(host, {}).get(event)
+        if kind and posix.environ.get(b"AFL_HEALTH") == b"1":
+            kind = event = "health"
         if constants.HOME and kind and enter_run():
             answer = _converse(ident, host, event, kind, payload, total, answer)
     except BaseException as bad:
@@ -160,7 +162,7 @@ def _patiently(frame: bytes, kind: str) -> bytes:
             return ask(frame, end)
         except GoneError:
             if not woken:
-                if kind != "prompt" and not (kind == "stop" and not _has_spool_key()):
+                if kind not in ("prompt", "health") and not (kind == "stop" and not _has_spool_key()):
                     raise
                 from wake import wake
 

@@ -194,16 +194,11 @@ def _seen_lines(one: Selected, last: Mapping[str, int], now: int) -> list[Health
 
 
 def last_seen(db: sqlite3.Connection | None, host: str) -> dict[str, int]:
-    """When each event of a host last arrived, in ms since the epoch: from the front's own note, else from what was kept."""
+    """When each event of a host last arrived, in ms since the epoch: as the front noted it, whether evidence is kept or not."""
     if db is None:
         return {}
-    rows = db.execute("SELECT event, max(received_ms) FROM intake WHERE host = ? GROUP BY event", (host,)).fetchall()
-    seen = {str(event): int(at) for event, at in rows}
-    noted = status.get(db, f"hook_seen:{host}") or {}
-    for event, at in noted.items():
-        if event != "updated_ms" and isinstance(at, int):
-            seen[event] = max(seen.get(event, 0), at)
-    return seen
+    prefix = f"hook_seen:{host}:"
+    return {name.removeprefix(prefix): int(body["updated_ms"]) for name, body in status.starting_with(db, prefix).items()}
 
 
 def _reviewer(home: Home, registry: Registry, host: str) -> dict[str, Any]:

@@ -21,8 +21,8 @@ from afl_core.setup.fire import run_command
 from afl_core.store import intake, sessions, status
 from afl_core.store.connection import writing
 from afl_core.vault.keys import Writer
+from afl_core.worker.arrival import CANARY
 
-PREFIX = "afl-canary-"
 DATA_CLASS = "synthetic_canary"
 WAIT_SECONDS = 5.0
 POLL_SECONDS = 0.05
@@ -59,7 +59,7 @@ def _try_host(home: Home, registry: Registry, exam: HostExam, db: sqlite3.Connec
     stop = next((event.name for event in manifest.events if event.kind == "stop" and event.name in exam.commands), None)
     if stop is None:
         return "it has no stop event to try"
-    native = PREFIX + new_id()
+    native = CANARY + new_id()
     session_id = sessions.session_id_of(exam.name, native)
     said = f"synthetic canary {native}"
     body = {

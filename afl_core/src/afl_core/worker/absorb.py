@@ -11,7 +11,8 @@ import attrs
 
 from afl_core.api.home import Home
 from afl_core.capture import adopt
-from afl_core.capture.sync import Batch, Consumer, Newborn, Report, Session, Tools, behind, sync, tail
+from afl_core.capture.batch import Announce, Batch, Consumer, Newborn, Report, Session, Tools
+from afl_core.capture.sync import behind, sync, tail
 from afl_core.lessons import delivery
 from afl_core.memory.write import record_tool_call
 from afl_core.model.clock import DAY_MS
@@ -80,7 +81,8 @@ def absorb(home: Home, session_id: str, *, checkpoint: Callable[[str], None] = l
         _read(home, adapter, session, row.transcript_path, tools, consume, done, checkpoint)
     checkpoint("read")
     try:
-        done.adopted = adopt.adopt(home.db, session, adapter.manifest().fields, home.opener, tools, consume, ended=row.ended_ms is not None)
+        fields, ended = adapter.manifest().fields, row.ended_ms is not None
+        done.adopted = adopt.adopt(home.db, session, fields, home.opener, tools, consume, ended=ended, announce=_announcer(home))
     except VaultError as locked:
         done.failed(locked)
     checkpoint("adopted")
@@ -105,6 +107,15 @@ def _tools(home: Home) -> Tools:
     )
 
 
+def _announcer(home: Home) -> Announce:
+    def announce(events: Sequence[Event]) -> None:
+        for event in events:
+            told = {"event_id": event.event_id, "session_id": event.session_id, "project_id": event.project_id}
+            home.registry.tell("afl_event_captured", event={**told, "kind": event.kind.value, "role": event.role.value, "text": event.text})
+
+    return announce
+
+
 def _read(
     home: Home,
     adapter: HostAdapter,
@@ -115,11 +126,7 @@ def _read(
     done: Absorbed,
     checkpoint: Callable[[str], None],
 ) -> None:
-    def announce(events: Sequence[Event]) -> None:
-        for event in events:
-            told = {"event_id": event.event_id, "session_id": event.session_id, "project_id": event.project_id}
-            home.registry.tell("afl_event_captured", event={**told, "kind": event.kind.value, "role": event.role.value, "text": event.text})
-
+    announce = _announcer(home)
     try:
         if behind(home.db, session, path) > TAIL_FIRST_BYTES:
             _add(done, tail(home.db, adapter, session, path, tools, consume, announce=announce))

@@ -1,29 +1,34 @@
 """The jobs process: absorbs sessions, runs reviews, keeps house. Child of the front; may be killed at any moment; leaves after two idle minutes.
 
 Its standard input carries lines of JSON from the front (`{"session": id, "env": {...}}`); end of input means: finish what is running and leave.
+What is to be done when is kept by a clock that cannot jump; the wall clock is for what the store holds.
 """
 
 from __future__ import annotations
 
-import contextlib
 import fcntl
-import json
 import logging
 import os
-import selectors
+import sqlite3
 import sys
-import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Callable
+from typing import TypeVar
 
 from afl_core.api.home import Home
-from afl_core.model.errors import AflError
+from afl_core.capture import adopt
+from afl_core.model.errors import AflError, StoreError
 from afl_core.review import queue
+from afl_core.settings.schema import Settings
 from afl_core.store import sessions, status
 from afl_core.store.connection import writing
 from afl_core.worker import upkeep
-from afl_core.worker.absorb import absorb
+from afl_core.worker.absorb import Absorbed, absorb
 from afl_core.worker.due import evaluate
+from afl_core.worker.front import describe
 from afl_core.worker.logs import open_log
+from afl_core.worker.mailbox import Mailbox
+from afl_core.worker.reviewing import Reviews
 from afl_core.worker.spool import drain_spool
 
 IDLE_MS = 120_000
@@ -38,92 +43,31 @@ AGAIN_MS = (300, 1_500, 4_000)
 UPKEEP_MS = 60 * 60 * 1000
 """House-keeping is asked for this often; most of it is due once a day."""
 
-MAX_LINE = 1 << 20
-"""A longer message from the front is dropped."""
+RETRY_MS = (1_000, 5_000, 20_000, 60_000)
+"""A session that cannot be absorbed is tried again this much later, the last pause for good. Such tries do not keep the process up."""
+
+COME_BACK_MS = 10 * 60_000
+"""When the process leaves while a living session could not be absorbed, it asks to be started again this much later."""
+
+OVERDUE_MS = 60_000
+"""Hook rows whose grace is over and that still cannot be given their events are tried again this much later."""
+
+ENVIRONMENT_MS = 60_000
+"""A review waits this long for somebody to say where its host is; then it is run with what this process inherited."""
+
+REPEAT_MS = 60_000
+"""The same trouble is written to the log once in this time."""
+
+NEWER_SCHEMA = "AFL-STORE-003"
 
 log = logging.getLogger("afl.jobs")
 
-
-class Mailbox:
-    """Reads the front's lines without blocking longer than it is told."""
-
-    def __init__(self, descriptor: int) -> None:
-        self._descriptor = descriptor
-        self._buffer = b""
-        self.closed = False
-        os.set_blocking(descriptor, False)
-        self._selector = selectors.DefaultSelector()
-        try:
-            self._selector.register(descriptor, selectors.EVENT_READ)
-            self._pollable = True
-        except (OSError, ValueError):
-            self._pollable = False  # a regular file or /dev/null: read it once
-        self._read()
-
-    def wait(self, seconds: float) -> list[dict[str, object]]:
-        """The messages that are there, waiting at most `seconds` for the first."""
-        if self.closed:
-            threading.Event().wait(seconds)
-            return []
-        if self._pollable and self._selector.select(seconds):
-            self._read()
-        *lines, self._buffer = self._buffer.split(b"\n")
-        messages = []
-        for line in lines:
-            with contextlib.suppress(ValueError):
-                message = json.loads(line)
-                if isinstance(message, dict):
-                    messages.append(message)
-        return messages
-
-    def _read(self) -> None:
-        with contextlib.suppress(BlockingIOError):
-            while True:
-                part = os.read(self._descriptor, 65536)
-                if not part:
-                    self.closed = True
-                    return
-                self._buffer += part
-                if len(self._buffer) > MAX_LINE:
-                    self._buffer = b""
+T = TypeVar("T")
 
 
-class Reviews:
-    """Runs one review at a time in a thread with a store connection of its own: most of a review is waiting for a child process."""
-
-    def __init__(self, home: str, environ: Mapping[str, str]) -> None:
-        self._home = home
-        self._environ = dict(environ)
-        self._thread: threading.Thread | None = None
-        self.environments: dict[str, dict[str, str]] = {}
-
-    @property
-    def busy(self) -> bool:
-        """Whether a review runs."""
-        return self._thread is not None and self._thread.is_alive()
-
-    def start(self, review_id: str, session_id: str | None) -> None:
-        """Start a review with what is known of the session's environment."""
-        environ = {**self._environ, **self.environments.get(session_id or "", {})}
-        self._thread = threading.Thread(target=self._run, args=(review_id, environ), name=f"review-{review_id[:8]}")
-        self._thread.start()
-
-    def join(self) -> None:
-        """Wait for the running review."""
-        if self._thread is not None:
-            self._thread.join()
-
-    def _run(self, review_id: str, environ: dict[str, str]) -> None:
-        from afl_core.worker.reviewing import review
-
-        try:
-            with Home(self._home, environ) as home:
-                outcome = review(home, review_id)
-                log.info("review %s: %s", review_id, outcome)
-        except AflError as bad:
-            log.warning("review %s: %s: %s", review_id, bad.code, bad.sentence)
-        except Exception:
-            log.exception("review %s", review_id)
+def elapsed_ms() -> int:
+    """Milliseconds by a clock that cannot jump; its zero means nothing."""
+    return time.monotonic_ns() // 1_000_000
 
 
 class Jobs:
@@ -133,35 +77,51 @@ class Jobs:
         self.home = home
         self.mailbox = mailbox
         self.reviews = Reviews(home.paths.home, home.environ)
+        self._started = self._busy = elapsed_ms()
         self._due: dict[str, list[int]] = {}
         self._sizes: dict[str, tuple[int, int]] = {}
-        self._busy_ms = home.clock()
-        self._upkeep_ms = 0
         self._failures: dict[str, int] = {}
+        self._overdue: dict[str, int] = {}
+        self._upkeep: int | None = None
+        self._said: dict[str, tuple[str, int]] = {}
 
     def run(self) -> None:
-        """Until the front is gone, or nothing was to do for two minutes."""
-        self._drain()
-        for session_id in sessions.with_waiting(self.home.db):
-            self._due.setdefault(session_id, []).append(0)
+        """Until the front is gone and nothing runs, or nothing was to do for two minutes. Raises only when the store has become another's."""
+        self._look_everywhere()
         while True:
-            now = self.home.clock()
-            for message in self.mailbox.wait(self._pause(now) / 1000):
+            messages = self.mailbox.wait(self._pause() / 1000)
+            for message in messages:
                 self._take(message)
-            worked = self._absorb_due() or self._poll()
-            worked = self._review() or worked
-            self._keep_house()
-            now = self.home.clock()
-            if worked or self.reviews.busy:
-                self._busy_ms = now
-            if self.mailbox.closed and not self._due_now(now):
+            worked = self._absorb_due()
+            worked = bool(self._attempt("poll", self._poll)) or worked
+            if not self.mailbox.closed:
+                worked = bool(self._attempt("reviews", self._review)) or worked
+                self._keep_house()
+            now = elapsed_ms()
+            if worked or messages or self.reviews.busy:
+                self._busy = now
+            if self.reviews.busy:
+                continue
+            if self.mailbox.closed or (now - self._busy > IDLE_MS and self._due.keys() <= self._failures.keys()):
                 break
-            if now - self._busy_ms > IDLE_MS and not self._due:
-                break
-        self.reviews.join()
-        self._say_next()
+        if self.mailbox.closed:
+            self._look_everywhere()  # once more, for what the front kept while it was told nothing
+            self._absorb_due()
+        self._attempt("timer", self._say_next)
 
-    def _pause(self, now: int) -> int:
+    # what there is to do
+
+    def _look_everywhere(self) -> None:
+        for session_id in self._attempt("spool", lambda: drain_spool(self.home)) or ():
+            self._ask_for(session_id)
+        for session_id in self._attempt("intake", lambda: sessions.with_waiting(self.home.db)) or ():
+            self._ask_for(session_id)
+
+    def _ask_for(self, session_id: str) -> None:
+        self._due.setdefault(session_id, []).insert(0, elapsed_ms())
+
+    def _pause(self) -> int:
+        now = elapsed_ms()
         soonest = min((times[0] for times in self._due.values() if times), default=now + POLL_MS)
         return max(0, min(POLL_MS, soonest - now))
 
@@ -171,62 +131,38 @@ class Jobs:
         if not isinstance(session_id, str):
             return
         if not session_id:
-            self._drain()
+            self._look_everywhere()
             return
         if isinstance(env, dict):
-            self.reviews.environments[session_id] = {str(name): str(value) for name, value in env.items()}
-        now = self.home.clock()
+            self.reviews.learn(session_id, {str(name): str(value) for name, value in env.items()})
+        now = elapsed_ms()
         self._due[session_id] = [now, *(now + later for later in AGAIN_MS)]
-        self._busy_ms = now
-
-    def _drain(self) -> None:
-        """Spool records that the front could not open."""
-        try:
-            for session_id in drain_spool(self.home):
-                self._due.setdefault(session_id, []).append(0)
-        except AflError as bad:
-            log.warning("spool: %s: %s", bad.code, bad.sentence)
-
-    def _due_now(self, now: int) -> list[str]:
-        return [session_id for session_id, times in self._due.items() if times and times[0] <= now]
 
     def _absorb_due(self) -> bool:
-        now = self.home.clock()
-        ready = self._due_now(now)
+        now = elapsed_ms()
+        ready = [session_id for session_id, times in self._due.items() if times and times[0] <= now]
         for session_id in ready:
-            left = [time for time in self._due.pop(session_id) if time > now]
+            left = [moment for moment in self._due.pop(session_id) if moment > now]
             if left:
                 self._due[session_id] = left
             self._absorb(session_id)
-        return bool(ready)
+        return any(session_id not in self._failures for session_id in ready)
 
     def _absorb(self, session_id: str) -> None:
-        try:
-            done = absorb(self.home, session_id)
-        except AflError as bad:
+        """One pass over one session. Whatever is wrong with it, the others are not kept waiting."""
+        done = self._attempt(f"absorb {session_id}", lambda: absorb(self.home, session_id))
+        if done is None:
             count = self._failures[session_id] = self._failures.get(session_id, 0) + 1
-            log.warning("absorb %s: %s: %s", session_id, bad.code, bad.sentence)
-            if count <= 3:
-                self._due.setdefault(session_id, []).append(self.home.clock() + 5_000 * count)
+            again = elapsed_ms() + RETRY_MS[min(count, len(RETRY_MS)) - 1]
+            self._due[session_id] = sorted({*self._due.get(session_id, []), again})
             return
         self._failures.pop(session_id, None)
         if not done.caught_up:
-            self._due.setdefault(session_id, []).insert(0, self.home.clock())
-        if done.born or done.joined or done.adopted or done.reached or done.gaps or done.problem:
-            log.info(
-                "absorb %s: born %d joined %d adopted %d signals %d reached %d gaps %d %s",
-                session_id,
-                done.born,
-                done.joined,
-                done.adopted,
-                done.signals,
-                len(done.reached),
-                len(done.gaps),
-                done.problem,
-            )
+            self._ask_for(session_id)
+        report(done)
 
     def _poll(self) -> bool:
-        """Live sessions whose transcript changed since it was last looked at, and waiting hook rows whose grace is over."""
+        """Living sessions whose transcript changed since it was last looked at, and hook rows whose grace is over."""
         worked = False
         for row in sessions.alive(self.home.db, self.home.clock()):
             if row.transcript_path is None:
@@ -240,7 +176,16 @@ class Jobs:
                 self._sizes[row.session_id] = size
                 self._absorb(row.session_id)
                 worked = True
+        for session_id in sessions.with_waiting(self.home.db):
+            if self._overdue.get(session_id, 0) <= elapsed_ms() and self._has_overdue(session_id):
+                self._overdue[session_id] = elapsed_ms() + OVERDUE_MS
+                self._absorb(session_id)
+                worked = True
         return worked
+
+    def _has_overdue(self, session_id: str) -> bool:
+        row = sessions.get(self.home.db, session_id)
+        return row is not None and bool(adopt.due(self.home.db, session_id, self.home.clock(), row.ended_ms is not None))
 
     def _review(self) -> bool:
         if self.reviews.busy:
@@ -249,31 +194,87 @@ class Jobs:
         with writing(self.home.db):
             queue.recover(self.home.db, now)
         evaluate(self.home.db, self.home.settings, now)
-        ready = queue.due_reviews(self.home.db, self.home.settings, now)
-        if not ready:
-            return False
-        session = self.home.db.execute(
-            "SELECT events.session_id FROM queue JOIN events USING (event_id) WHERE queue.review_id = ? ORDER BY queue.created_ms DESC LIMIT 1",
-            (ready[0],),
+        for review_id in queue.due_reviews(self.home.db, self.home.settings, now):
+            environ = self.reviews.environment(*self._whose(review_id))
+            if environ is None and elapsed_ms() - self._started < ENVIRONMENT_MS:
+                continue
+            self.reviews.start(review_id, environ or {})
+            return True
+        return False
+
+    def _whose(self, review_id: str) -> tuple[str | None, str]:
+        """The session whose words a review is about, and its host."""
+        row = self.home.db.execute(
+            "SELECT reviews.host, (SELECT events.session_id FROM queue JOIN events USING (event_id) WHERE queue.review_id = reviews.review_id"
+            " ORDER BY queue.created_ms DESC LIMIT 1) FROM reviews WHERE review_id = ?",
+            (review_id,),
         ).fetchone()
-        self.reviews.start(ready[0], session[0] if session else None)
-        return True
+        return row[1], row[0]
 
     def _keep_house(self) -> None:
-        now = self.home.clock()
-        if self._upkeep_ms == 0 or now - self._upkeep_ms > UPKEEP_MS:
-            self._upkeep_ms = now
-            try:
-                upkeep.run(self.home)
-            except AflError as bad:
-                log.warning("upkeep: %s: %s", bad.code, bad.sentence)
+        now = elapsed_ms()
+        if self._upkeep is None or now - self._upkeep > UPKEEP_MS:
+            self._upkeep = now
+            self._attempt("upkeep", lambda: upkeep.run(self.home))
+
+    # trouble, and the way out
+
+    def _attempt(self, what: str, act: Callable[[], T]) -> T | None:
+        """What `act` returns; None when it failed, which is logged. Only a store that belongs to a newer version ends the process."""
+        try:
+            result = act()
+        except Exception as bad:
+            if isinstance(bad, StoreError) and bad.code == NEWER_SCHEMA:
+                raise
+            self._say(what, trouble(bad))
+            return None
+        self._said.pop(what, None)
+        return result
+
+    def _say(self, what: str, text: str) -> None:
+        before, at = self._said.get(what, ("", 0))
+        if text != before or elapsed_ms() - at > REPEAT_MS:
+            self._said[what] = (text, elapsed_ms())
+            log.warning("%s: %s", what, text)
 
     def _say_next(self) -> None:
         """Tell the front when to start this process again without being asked."""
-        now = self.home.clock()
-        due = queue.next_due_ms(self.home.db, self.home.settings, now)
-        with writing(self.home.db):
-            status.put(self.home.db, "jobs_next_ms", {"at_ms": due}, now)
+        now, db = self.home.clock(), self.home.db
+        moments = [queue.next_due_ms(db, self.home.settings, now), self._grace_ends(now)]
+        if any(row.session_id in self._failures for row in sessions.alive(db, now)):
+            moments.append(now + COME_BACK_MS)
+        with writing(db):
+            status.put(db, "jobs_next_ms", {"at_ms": min((moment for moment in moments if moment is not None), default=None)}, now)
+
+    def _grace_ends(self, now: int) -> int | None:
+        """When the first hook row that still waits for its transcript is to get its event; None when none waits or all are overdue."""
+        row = self.home.db.execute(
+            "SELECT min(received_ms) FROM intake WHERE state = 'new' AND sealed IS NOT NULL AND received_ms BETWEEN ? AND ?",
+            (now - adopt.GRACE_MS + 1, now),
+        ).fetchone()
+        return None if row[0] is None else int(row[0]) + adopt.GRACE_MS
+
+
+def report(done: Absorbed) -> None:
+    """Say what a pass did, when it did something."""
+    if done.born or done.joined or done.adopted or done.reached or done.gaps or done.problem:
+        log.info(
+            "absorb %s: born %d joined %d adopted %d signals %d reached %d gaps %d %s",
+            done.session_id,
+            done.born,
+            done.joined,
+            done.adopted,
+            done.signals,
+            len(done.reached),
+            len(done.gaps),
+            done.problem,
+        )
+
+
+def trouble(bad: Exception) -> str:
+    """An error for the log. What the system says (a full disk) is said, the text of other foreign errors may quote somebody and is not."""
+    said = f": {bad.strerror}" if isinstance(bad, OSError) and bad.strerror else f": {bad}" if isinstance(bad, sqlite3.Error) else ""
+    return describe(bad) + said
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -282,21 +283,30 @@ def main(arguments: list[str] | None = None) -> int:
     os.umask(0o077)
     os.chdir("/")
     with Home(arguments[0] if arguments else None, killable=True) as home:
-        lock = os.open(os.path.join(home.paths.run, "jobs.lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        lock = os.open(os.path.join(home.paths.run, "jobs.lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return 0
-        open_log(home.paths.runtime_log, home.settings.max_log_bytes, debug=home.settings.debug)
+        _open_log(home)
         try:
             Jobs(home, Mailbox(0)).run()
-        except AflError as bad:
-            log.error("jobs: %s: %s", bad.code, bad.sentence)
-            return 1
-        except Exception:
-            log.exception("jobs")
+        except Exception as bad:  # noqa: BLE001 - the last place where it can be said
+            log.error("jobs ended: %s", trouble(bad))  # noqa: TRY400 - a traceback may quote what somebody said
             return 1
     return 0
+
+
+def _open_log(home: Home) -> None:
+    """A log that cannot be written must not stop the work; settings that cannot be read will be said in it."""
+    try:
+        settings = home.settings
+    except AflError:
+        settings = Settings()
+    try:
+        open_log(home.paths.runtime_log, settings.max_log_bytes, debug=settings.debug)
+    except OSError:
+        open_log(os.devnull, settings.max_log_bytes)
 
 
 if __name__ == "__main__":

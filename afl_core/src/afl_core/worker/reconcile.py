@@ -11,7 +11,8 @@ from typing import Any
 import attrs
 
 from afl_core.api.home import Home
-from afl_core.capture.sync import Session, behind
+from afl_core.capture.batch import Session
+from afl_core.capture.sync import behind
 from afl_core.model.clock import DAY_MS
 from afl_core.model.errors import AflError, CaptureError
 from afl_core.review import queue

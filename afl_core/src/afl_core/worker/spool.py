@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 
 from afl_core.api.home import Home
@@ -16,6 +17,8 @@ from afl_core.worker.turn import Desk
 ROUNDS = 128
 """Batches in one go: more than the spool may hold."""
 
+log = logging.getLogger("afl.spool")
+
 
 def drain_spool(home: Home) -> tuple[str, ...]:
     """Keep every record that can be opened; returns the sessions they belong to. What cannot be opened now stays where it is."""
@@ -23,10 +26,8 @@ def drain_spool(home: Home) -> tuple[str, ...]:
         return ()
     keyring = Keyring(home.paths)
     keyring.register(home.db, home.clock())
-    said: list[str] = []
-    desk = Desk(
-        home.db, Manifests(home.paths.front_file), keyring, Environments(), SelectorSlot(home.paths.run, said.append), {}, (), said.append
-    )
+    selector = SelectorSlot(home.paths.run, log.warning)  # chooses nothing: nobody waits for an answer to what lay in the spool
+    desk = Desk(home.db, Manifests(home.paths.front_file), keyring, Environments(), selector, {}, (), log.warning)
 
     def find_key(key_id: str) -> bytes | None:
         known = keyring.spool_key(key_id)
@@ -45,4 +46,6 @@ def drain_spool(home: Home) -> tuple[str, ...]:
         sessions.update(dict.fromkeys(done.sessions))
         if not done.is_more:
             break
+    if left:
+        log.warning("spool: %d records cannot be opened now; they stay", len(left))
     return tuple(sessions)

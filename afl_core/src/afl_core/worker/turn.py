@@ -18,7 +18,7 @@ from afl_core.model.ids import new_nonce
 from afl_core.store import intake, sessions, status
 from afl_core.store.connection import writing
 from afl_core.vault.seal import keyed_hash, seal
-from afl_core.worker.arrival import Arrival, understand
+from afl_core.worker.arrival import CANARY, Arrival, understand
 from afl_core.worker.environment import Environments, parse
 from afl_core.worker.frames import Frame
 from afl_core.worker.keyring import Keyring
@@ -105,6 +105,8 @@ def keep(desk: Desk, host: Host, arrival: Arrival, project: Project) -> sessions
         sessions.open_epoch(db, arrival.session_id)
     if is_new and status.meta(db, "capture_enabled", "1") == "1":
         intake.add(db, _row(desk.keyring, host, arrival, project))
+    if not arrival.native_id.startswith(CANARY):
+        status.put(db, f"hook_seen:{host.name}:{arrival.event}", {}, arrival.received_ms)
     session = sessions.get(db, arrival.session_id)
     if session is None:
         raise sqlite3.IntegrityError("a session vanished inside the transaction that wrote it")
