@@ -65,7 +65,7 @@ def test_options_every_command_takes_are_taken_by_every_command(commands_page, c
 def test_every_section_says_what_its_command_does_in_the_words_of_its_help(commands_page):
     for name, command in whole_tree().items():
         if name != "afl":
-            first = (command.help or "").split(".")[0].split(" (default")[0].split(":")[0].split(";")[0].rstrip()
+            first = (command.help or "").split(".")[0].split(" (")[0].split(":")[0].split(";")[0].rstrip()
             assert first.lower() in " ".join(commands_page.section(f"`{name}`").split()).lower(), name
 
 

@@ -13,10 +13,10 @@ import afl_core.worker.absorb as absorbing
 from afl_core.api.home import Home
 from afl_core.capture import batch
 from afl_core.capture import sync as syncing
+from afl_core.files.private import ensure_private_dir, write_private_file
 from afl_core.plugins.discovery import Found
 from afl_core.plugins.registry import Registry
 from afl_core.settings.paths import Paths
-from afl_core.settings.roots import ensure_private_dir, write_private_file
 from afl_core.store import intake, sessions
 from afl_core.store.connection import writing
 from afl_core.store.events import HOOK_ONLY_PART

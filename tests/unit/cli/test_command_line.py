@@ -9,8 +9,8 @@ import click
 import pytest
 
 from afl_core.cli.main import COMMANDS, cli, main
+from afl_core.files.private import ensure_private_dir
 from afl_core.settings.paths import Paths
-from afl_core.settings.roots import ensure_private_dir
 from afl_core.store.migrate import create_or_migrate
 
 

@@ -8,9 +8,9 @@ import stat
 
 import pytest
 
+from afl_core.files.private import ensure_private_dir
 from afl_core.model.errors import PathError, VaultError
 from afl_core.settings.paths import Paths
-from afl_core.settings.roots import ensure_private_dir
 from afl_core.store.connection import connect, writing
 from afl_core.store.migrate import create_or_migrate
 from afl_core.vault import keystores

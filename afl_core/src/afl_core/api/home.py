@@ -11,6 +11,7 @@ from types import TracebackType
 from typing import Self
 
 from afl_core.api.ledger import StoreLedger
+from afl_core.files.private import check_components, read_private_file
 from afl_core.model.clock import Clock, now_ms
 from afl_core.model.errors import ModelError
 from afl_core.plugins.discovery import discover
@@ -19,7 +20,6 @@ from afl_core.plugins.registry import Registry
 from afl_core.redaction.chain import Chain
 from afl_core.settings.load import load_policy, load_settings
 from afl_core.settings.paths import Paths
-from afl_core.settings.roots import check_components, read_private_file
 from afl_core.settings.schema import Policy, Settings
 from afl_core.spec.keystore import Keystore
 from afl_core.store.connection import connect

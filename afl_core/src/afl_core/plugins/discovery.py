@@ -10,8 +10,8 @@ import sys
 
 import attrs
 
+from afl_core.files.private import read_private_file, write_private_file
 from afl_core.model.errors import PathError
-from afl_core.settings.roots import read_private_file, write_private_file
 from afl_core.spec.marker import ENTRY_POINT_GROUP
 
 

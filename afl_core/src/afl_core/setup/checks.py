@@ -7,9 +7,9 @@ import stat
 
 import attrs
 
+from afl_core.files.private import DIR_MODE, check_components, ensure_private_dir
 from afl_core.model.errors import PathError, SetupError
 from afl_core.settings.paths import Paths
-from afl_core.settings.roots import DIR_MODE, check_components, ensure_private_dir
 from afl_core.store.mounts import refuse_unsafe_mount
 
 _ANY_WRITE = 0o222

@@ -9,10 +9,10 @@ from typing import Any
 
 from afl_core import __version__
 from afl_core.api.home import Home
+from afl_core.files.private import DIR_MODE
 from afl_core.model.errors import AflError
 from afl_core.plugins.discovery import read_entry_points
 from afl_core.plugins.registry import Registry
-from afl_core.settings.roots import DIR_MODE
 from afl_core.setup.checks import private_dirs
 from afl_core.setup.database import Kind, look_at_database
 from afl_core.setup.doctor_report import Part, fail, ok, warn

@@ -10,12 +10,12 @@ import attrs
 
 from afl_core import __version__
 from afl_core.api.home import Home, remembered
+from afl_core.files.private import ensure_private_dir
 from afl_core.model.clock import Clock
 from afl_core.model.errors import SetupError, StoreError
 from afl_core.plugins.discovery import read_entry_points
 from afl_core.plugins.registry import Registry
 from afl_core.settings.paths import Paths
-from afl_core.settings.roots import ensure_private_dir
 from afl_core.setup import legacy as old
 from afl_core.setup import render, upgrade
 from afl_core.setup.checks import PrivateDir, check_disk, check_home, make_dirs, private_dirs

@@ -7,9 +7,9 @@ import os
 
 import attrs
 
+from afl_core.files.private import ensure_private_dir, write_private_file
 from afl_core.model.codec import loads
 from afl_core.settings.paths import Paths
-from afl_core.settings.roots import ensure_private_dir, write_private_file
 from afl_core.setup.edit_journal import EditJournal, join_journals
 from afl_core.setup.pack_files import look
 from afl_core.setup.render import as_json

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import attrs
 
+from afl_core.files.private import ensure_private_dir, sync_dir
 from afl_core.model.errors import AflError, PathError
 from afl_core.processes.environment import child_environment
 from afl_core.processes.run import run
 from afl_core.settings.paths import Paths
-from afl_core.settings.roots import ensure_private_dir, sync_dir
 from afl_core.setup.database import Kind, look_at_database
 from afl_core.setup.edit_json_hooks import find_owned
 from afl_core.setup.edit_json_scan import is_blank, scan

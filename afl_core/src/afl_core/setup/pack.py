@@ -8,12 +8,12 @@ from collections.abc import Callable, Sequence
 
 import attrs
 
+from afl_core.files.private import ensure_private_dir
 from afl_core.model.errors import SetupError
 from afl_core.plugins.discovery import Found
 from afl_core.plugins.registry import Registry
 from afl_core.settings.load import load_settings
 from afl_core.settings.paths import Paths
-from afl_core.settings.roots import ensure_private_dir
 from afl_core.setup import render
 from afl_core.setup.pack_editable import plan_editable, shipped
 from afl_core.setup.pack_files import PackFile, is_in_place, put_set

@@ -7,9 +7,9 @@ import fcntl
 import os
 from collections.abc import Iterator
 
+from afl_core.files.private import ensure_private_dir
 from afl_core.model.errors import PathError, SetupError
 from afl_core.settings.paths import Paths
-from afl_core.settings.roots import ensure_private_dir
 
 _NAME = "install.lock"
 

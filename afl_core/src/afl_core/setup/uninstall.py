@@ -12,12 +12,12 @@ from typing import Any
 import attrs
 
 from afl_core.api.home import Home, remembered
+from afl_core.files.private import check_components
 from afl_core.model.clock import Clock
 from afl_core.model.errors import PathError
 from afl_core.plugins.discovery import read_entry_points
 from afl_core.plugins.registry import Registry
 from afl_core.settings.paths import Paths
-from afl_core.settings.roots import check_components
 from afl_core.setup import render
 from afl_core.setup.edit_journal import EditJournal
 from afl_core.setup.edits import PlannedEdit, apply_edits, plan_edit, plan_undo

@@ -8,9 +8,9 @@ import sqlite3
 import time
 from collections.abc import Callable
 
+from afl_core.files.private import check_private_file, ensure_private_dir
 from afl_core.model.clock import Clock, now_ms
 from afl_core.model.errors import StoreError
-from afl_core.settings.roots import check_private_file, ensure_private_dir
 from afl_core.store.connection import check, explain
 from afl_core.store.mounts import refuse_unsafe_mount
 from afl_core.store.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION

@@ -8,8 +8,8 @@ import re
 import zlib
 from collections.abc import Iterator
 
+from afl_core.files.private import check_private_file, ensure_private_dir, write_private_file
 from afl_core.model.errors import VaultError
-from afl_core.settings.roots import check_private_file, ensure_private_dir, write_private_file
 from afl_core.vault.keys import Opener, Writer
 
 NAME = re.compile(r"[0-9a-f]{64}\Z")

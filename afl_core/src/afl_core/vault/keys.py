@@ -8,10 +8,10 @@ from collections.abc import Callable
 
 import attrs
 
+from afl_core.files.private import ensure_private_dir, read_private_file, write_private_file
 from afl_core.model.clock import Clock, now_ms
 from afl_core.model.errors import VaultError
 from afl_core.settings.paths import Paths
-from afl_core.settings.roots import ensure_private_dir, read_private_file, write_private_file
 from afl_core.spec.keystore import Keystore
 from afl_core.vault.seal import KEY_BYTES, key_id_of, keyed_hash, new_data_key, public_of, seal, unseal, unwrap, wrap
 

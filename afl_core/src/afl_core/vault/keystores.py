@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 
 import attrs
 
+from afl_core.files.private import read_private_file, write_private_file
 from afl_core.model.errors import PathError, VaultError
-from afl_core.settings.roots import read_private_file, write_private_file
 from afl_core.spec.keystore import Keystore
 from afl_core.spec.reviewer import Viability
 from afl_core.vault.seal import KEY_BYTES, seal, unseal

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 import pathlib
+from typing import Any
 
 from hypothesis import given
 from hypothesis import strategies as st
 
+from afl_core.model.observation import Observation
 from afl_core.spec.host import CONTEXT_SLOT, STATE_LIMIT_BYTES, HostAdapter, Line
 
 KINDS = {"prompt", "stop", "session_start", "session_end"}
@@ -63,7 +65,8 @@ class HostContract:
         whole, _state = self.make().parse(lines, {})
         assert whole, "the recorded records hold nothing this adapter understands"
         for size in (1, 2, 3, 7):
-            state, found = {}, []
+            state: dict[str, Any] = {}
+            found: list[Observation] = []
             for at in range(0, len(lines), size):
                 some, state = self.make().parse(lines[at : at + size], json.loads(json.dumps(state)))
                 found += some
@@ -75,7 +78,7 @@ class HostContract:
         observations, state = self.make().parse(lines, {})
         told = json.dumps(state)
         assert len(told) <= STATE_LIMIT_BYTES
-        words = [seen.text for seen in observations if len(getattr(seen, "text", "")) > 20]
+        words = [text for seen in observations if len(text := getattr(seen, "text", "")) > 20]
         assert not [text for text in words if text[:20] in told]
 
     def test_records_it_does_not_want_hold_nothing(self) -> None:

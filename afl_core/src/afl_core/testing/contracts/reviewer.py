@@ -55,7 +55,7 @@ class ReviewerContract:
         timed_out=st.booleans(),
         overflowed=st.booleans(),
     )
-    def test_every_end_is_a_receipt_or_a_reason(self, stdout: bytes, stderr: bytes, code: int, timed_out: bool, overflowed: bool) -> None:  # noqa: FBT001 - hypothesis names them
+    def test_every_end_is_a_receipt_or_a_reason(self, stdout: bytes, stderr: bytes, code: int, timed_out: bool, overflowed: bool) -> None:
         """Nothing raises, and what is no receipt has a reason code."""
         answer = self.make().read(ProcessResult(code, stdout, stderr, timed_out, overflowed))
         assert (answer.receipt is None) == (answer.reason is not None)

@@ -8,8 +8,8 @@ import stat
 
 import pytest
 
+from afl_core.files.private import check_private_file, ensure_private_dir, read_private_file, write_private_file
 from afl_core.model.errors import PathError
-from afl_core.settings.roots import check_private_file, ensure_private_dir, read_private_file, write_private_file
 
 
 def _mode(path: pathlib.Path) -> int:

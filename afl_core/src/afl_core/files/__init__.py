@@ -1,0 +1,1 @@
+"""Private files and directories on disk: how they are made, checked, read and replaced."""
