@@ -56,21 +56,29 @@ def raised(sources, pattern):
     """(code, sentence, hint) of every error that is made with its own words; '' for a hint made elsewhere or not there."""
     own, named = classes(sources), constants(sources)
     for module in sources:
+        words = assigned(module.tree)
         for node in ast.walk(module.tree):
             if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name) or node.func.id not in own or not node.args:
                 continue
             keywords = {keyword.arg: keyword.value for keyword in node.keywords}
             given = keywords.get("code")
-            code = (
-                own[node.func.id]
-                if given is None
-                else given.value
-                if isinstance(given, ast.Constant)
-                else named.get(getattr(given, "id", ""))
-            )
-            for sentence in pattern(node.args[0]):
+            code = own[node.func.id] if given is None else given.value if isinstance(given, ast.Constant) else named.get(getattr(given, "id", ""))
+            sentence = words.get(id(node), {}).get(node.args[0].id, node.args[0]) if isinstance(node.args[0], ast.Name) else node.args[0]
+            for text in pattern(sentence):
                 for hint in pattern(keywords["hint"]) or [""] if "hint" in keywords else [""]:
-                    yield code, sentence, hint
+                    yield code, text, hint
+
+
+def assigned(tree):
+    """For each call in a function: the names the function gives a value to just once, and that value."""
+    found = {}
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef):
+            inside = list(ast.walk(function))
+            given = [(node.targets[0].id, node.value) for node in inside if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)]
+            once = {name: value for name, value in given if [other for other, _ in given].count(name) == 1}
+            found |= {id(node): once for node in inside if isinstance(node, ast.Call)}
+    return found
 
 
 def test_every_code_in_the_source_is_documented_and_no_other(sources, documented):

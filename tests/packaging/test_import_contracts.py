@@ -12,7 +12,7 @@ OPTIONAL = {"builtins", "exchange", "loop"}
 ROOMS = {
     *OPTIONAL,
     *("api", "capture", "changes", "cli", "demo", "hook", "lessons", "memory", "model", "plugins", "processes"),
-    *("redaction", "review", "settings", "setup", "spec", "store", "testing", "vault", "worker"),
+    *("files", "redaction", "review", "settings", "setup", "spec", "store", "testing", "vault", "worker"),
 }
 HOUSE = "A room imports only the rooms below it"
 LINT = "import sys; from importlinter.cli import lint_imports_command; sys.exit(lint_imports_command())"

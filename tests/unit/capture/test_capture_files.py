@@ -255,3 +255,14 @@ def test_nothing_is_read_while_capture_is_off_and_what_was_said_then_is_not_kept
     world.now = tape.start + 9000
     world.absorb()
     assert world.messages() == [("user", "before"), ("user", "after")]
+
+
+def test_a_switch_that_was_dated_in_the_future_does_not_hide_what_is_said_now(world, tape):
+    from afl_core.api.capture import switch
+
+    now, world.now = world.now, world.now + 10**10
+    switch(world.home, enabled=True)
+    world.now = now
+    tape.person("now")
+    world.absorb()
+    assert world.messages() == [("user", "now")]

@@ -93,8 +93,8 @@ def absorb(home: Home, session_id: str, *, checkpoint: Callable[[str], None] = l
 
 def _tools(home: Home) -> Tools:
     """What was said before the retention, or while capture was last switched off, is not kept."""
-    days = home.settings.retention_days
-    expired = home.clock() - days * DAY_MS if days > 0 else 0
+    now, days = home.clock(), home.settings.retention_days
+    expired = now - days * DAY_MS if days > 0 else 0
     switched_on = int(status.meta(home.db, "capture_policy_revision", "1"))
     return Tools(
         chain=home.chain,
@@ -102,7 +102,7 @@ def _tools(home: Home) -> Tools:
         blobs=home.blobs,
         clock=home.clock,
         window_ms=home.settings.interruption_window * 1000,
-        oldest_ms=max(expired, switched_on),
+        oldest_ms=max(expired, switched_on if switched_on <= now else 0),  # a switch in the future: the clock was wrong then
         guard=home.guard,
     )
 
