@@ -29,7 +29,7 @@ PROMPT = "please rename the function in the parser module and run the tests agai
 
 REVIEWER = """
 import json
-print(json.dumps({"write_complete": True, "review_receipt_id": "r", "report_content_id": "c", "report_content": "Nothing was criticised.",
+print(json.dumps({"write_complete": True, "review_receipt_id": "r", "report_content_id": "c", "report_content": "The messages ask for work; none of them criticises what was done before it.",
                   "status": "reviewed_no_lesson", "lessons": [], "minor_findings": []}))
 """
 """A reviewer that costs nothing by itself: what is measured is the product's side of a review."""
@@ -133,7 +133,14 @@ class BenchHome:
             db.close()
 
     def _add_cards(self) -> None:
-        rule = {"paths": [], "tools": [], "task_types": [], "signals": ["rename", "run the tests"], "words": ["parser", "function"], "grams": []}
+        rule = {
+            "paths": [],
+            "tools": [],
+            "task_types": [],
+            "signals": ["rename", "run the tests"],
+            "words": ["parser", "function"],
+            "grams": [],
+        }
         text = "When: renaming a function. Do: change every caller in the same commit. Do not: leave an alias behind. Verify: search for the old name."
         db = connect(self.paths.database)
         try:
@@ -141,7 +148,21 @@ class BenchHome:
                 for number in range(CARDS):
                     name, severe = f"card-{number:03}", number < SEVERE
                     rank, severity = (1, "Critical") if severe else (2, "Major")
-                    row = (name, "", rank, severity, 1, name, 1, "none", "conditional", f"[{digest(name)[:8]}] {text}", 60, json.dumps(rule), "")
+                    row = (
+                        name,
+                        "",
+                        rank,
+                        severity,
+                        1,
+                        name,
+                        1,
+                        "none",
+                        "conditional",
+                        f"[{digest(name)[:8]}] {text}",
+                        60,
+                        json.dumps(rule),
+                        "",
+                    )
                     db.execute(f"INSERT INTO projection VALUES ({', '.join('?' * len(row))})", row)
         finally:
             db.close()

@@ -76,8 +76,6 @@ def load() -> tuple[float, int]:
     return os.getloadavg()[0], os.cpu_count() or 1
 
 
-
-
 def forget_peak(pid: int) -> None:
     """Let the kernel count a process's peak anew from what it holds now."""
     pathlib.Path(f"/proc/{pid}/clear_refs").write_text("5", "ascii")

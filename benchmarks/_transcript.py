@@ -32,7 +32,80 @@ SHOWS_SECRET = 0.01
 
 INTERRUPTED = 0.04
 MODULES = ("argparse", "ast", "asyncio/base_events", "configparser", "dataclasses", "difflib", "email/message", "inspect", "json/decoder", "locale", "shutil", "tarfile", "typing")  # fmt: skip
-WORDS = ["the", "a", "this", "that", "we", "it", "tests", "test", "function", "module", "file", "class", "value", "error", "result", "call", "request", "response", "handler", "parser", "config", "build", "cache", "reads", "writes", "returns", "raises", "fails", "passes", "now", "before", "after", "because", "when", "while", "only", "first", "last", "new", "old", "same", "other", "should", "must", "can", "will", "rename", "remove", "add", "change", "move", "check", "run", "look", "fix", "keep", "use", "instead", "in", "on", "of", "to", "from", "with", "without", "for", "and", "but", "so", "then", "also", "still"]
+WORDS = [
+    "the",
+    "a",
+    "this",
+    "that",
+    "we",
+    "it",
+    "tests",
+    "test",
+    "function",
+    "module",
+    "file",
+    "class",
+    "value",
+    "error",
+    "result",
+    "call",
+    "request",
+    "response",
+    "handler",
+    "parser",
+    "config",
+    "build",
+    "cache",
+    "reads",
+    "writes",
+    "returns",
+    "raises",
+    "fails",
+    "passes",
+    "now",
+    "before",
+    "after",
+    "because",
+    "when",
+    "while",
+    "only",
+    "first",
+    "last",
+    "new",
+    "old",
+    "same",
+    "other",
+    "should",
+    "must",
+    "can",
+    "will",
+    "rename",
+    "remove",
+    "add",
+    "change",
+    "move",
+    "check",
+    "run",
+    "look",
+    "fix",
+    "keep",
+    "use",
+    "instead",
+    "in",
+    "on",
+    "of",
+    "to",
+    "from",
+    "with",
+    "without",
+    "for",
+    "and",
+    "but",
+    "so",
+    "then",
+    "also",
+    "still",
+]
 
 
 def write(path: pathlib.Path, session: str, cwd: str, size: int) -> int:
@@ -91,7 +164,10 @@ class _Session:
     def _input(self) -> tuple[str, dict[str, str]]:
         kind = self._random.random()
         if kind < 0.5:
-            return "Bash", {"command": f"python -m pytest -q tests/test_{self._word()}.py -k {self._word()}", "description": self._sentences(1, 1)}
+            return "Bash", {
+                "command": f"python -m pytest -q tests/test_{self._word()}.py -k {self._word()}",
+                "description": self._sentences(1, 1),
+            }
         path = f"{self._cwd}/src/{self._word()}/{self._word()}.py"
         if kind < 0.75:
             return "Read", {"file_path": path}

@@ -136,9 +136,8 @@ def modules():
     found = []
     for distribution in DISTRIBUTIONS:
         source = ROOT / distribution / "src"
-        for path in sorted(source.rglob("*.py")):
-            if "fixtures" not in path.parts:
-                found.append(Module(str(path.relative_to(source)), ast.parse(path.read_text("utf-8"))))
+        paths = [path for path in sorted(source.rglob("*.py")) if "fixtures" not in path.parts]
+        found += [Module(str(path.relative_to(source)), ast.parse(path.read_text("utf-8"))) for path in paths]
     return found
 
 

@@ -23,7 +23,10 @@ def test_every_command_that_a_text_names_exists(pages, page, code):
     known = {code(title)[0] for level, title in page("docs/reference/commands.md").headings if level == 2 and title.startswith("`afl")}
     groups = {name for name in known if any(other.startswith(f"{name} ") for other in known)}
     for one in pages:
-        for text in [*code(one.text), *(line for fence in one.fences if fence.language in ("console", "sh") for line in fence.text.splitlines())]:
+        for text in [
+            *code(one.text),
+            *(line for fence in one.fences if fence.language in ("console", "sh") for line in fence.text.splitlines()),
+        ]:
             if not re.match(r"afl [a-z]", text):
                 continue
             words = re.match(r"afl(?: [a-z-]+)*", text)[0].split()

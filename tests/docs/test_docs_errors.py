@@ -62,7 +62,13 @@ def raised(sources, pattern):
                 continue
             keywords = {keyword.arg: keyword.value for keyword in node.keywords}
             given = keywords.get("code")
-            code = own[node.func.id] if given is None else given.value if isinstance(given, ast.Constant) else named.get(getattr(given, "id", ""))
+            code = (
+                own[node.func.id]
+                if given is None
+                else given.value
+                if isinstance(given, ast.Constant)
+                else named.get(getattr(given, "id", ""))
+            )
             sentence = words.get(id(node), {}).get(node.args[0].id, node.args[0]) if isinstance(node.args[0], ast.Name) else node.args[0]
             for text in pattern(sentence):
                 for hint in pattern(keywords["hint"]) or [""] if "hint" in keywords else [""]:
@@ -75,7 +81,11 @@ def assigned(tree):
     for function in ast.walk(tree):
         if isinstance(function, ast.FunctionDef):
             inside = list(ast.walk(function))
-            given = [(node.targets[0].id, node.value) for node in inside if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)]
+            given = [
+                (node.targets[0].id, node.value)
+                for node in inside
+                if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name)
+            ]
             once = {name: value for name, value in given if [other for other, _ in given].count(name) == 1}
             found |= {id(node): once for node in inside if isinstance(node, ast.Call)}
     return found

@@ -63,7 +63,9 @@ def example(page, tmp_path):
     (tmp_path / f"{module}.py").write_text(python_blocks(plugins)[0], "utf-8")
     metadata = tmp_path / f"{module}-{project['project']['version']}.dist-info"
     metadata.mkdir()
-    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {project['project']['name']}\nVersion: {project['project']['version']}\n", "utf-8")
+    (metadata / "METADATA").write_text(
+        f"Metadata-Version: 2.1\nName: {project['project']['name']}\nVersion: {project['project']['version']}\n", "utf-8"
+    )
     (metadata / "entry_points.txt").write_text(f"[afl.plugins]\n{name} = {module}\n", "utf-8")
     return tmp_path
 
@@ -79,6 +81,25 @@ def test_the_example_plug_in_is_found_and_redacts_beside_ours(example, child_env
     assert told["order"] == sorted(told["order"])
     assert "ask [REDACTED:badge]" in told["redacted"]
     assert "hunter2" not in told["redacted"]
+
+
+def test_the_example_plug_in_keeps_the_contract_that_the_page_tests_it_with(page):
+    names = {"__name__": "documented"}
+    for text in python_blocks(page("docs/plugins.md")):
+        if ">>>" not in text:
+            exec(compile(text, "docs/plugins.md", "exec"), names)
+    suite = names["TestBadges"]()
+    methods = [name for name in dir(suite) if name.startswith("test_")]
+    assert len(methods) > 4
+    for name in methods:
+        getattr(suite, name)()
+
+
+def test_every_contract_suite_is_named(page, root):
+    suites = {path.stem for path in (root / "afl_core/src/afl_core/testing/contracts").glob("[!_]*.py")}
+    sentence = " ".join(page("docs/plugins.md").text.split())
+    assert suites == {"redactor", "host", "reviewer", "keystore"}
+    assert "a suite for redactors, hosts, reviewers and keystores each" in sentence
 
 
 def test_the_pin_in_the_example_is_the_one_our_own_plug_ins_have(page, root):

@@ -4,7 +4,50 @@ from __future__ import annotations
 
 import re
 
-WORDS = ["host", "session", "turn", "event", "sighting", "evidence", "signal", "project", "lineage", "review", "receipt", "report", "incident", "lesson", "card", "family", "severity", "selection", "delivery", "effect", "epoch", "hold", "grain", "head", "fork", "change", "recommendation", "gate", "actor", "policy", "inverse", "outcome", "audit_chain", "hook", "front", "jobs", "spool", "vault", "reviewer_provider", "redactor", "selector", "analyzer"]
+WORDS = [
+    "host",
+    "session",
+    "turn",
+    "event",
+    "sighting",
+    "evidence",
+    "signal",
+    "project",
+    "lineage",
+    "review",
+    "receipt",
+    "report",
+    "incident",
+    "lesson",
+    "card",
+    "family",
+    "severity",
+    "selection",
+    "delivery",
+    "effect",
+    "epoch",
+    "hold",
+    "grain",
+    "head",
+    "fork",
+    "change",
+    "recommendation",
+    "gate",
+    "actor",
+    "policy",
+    "inverse",
+    "outcome",
+    "audit_chain",
+    "hook",
+    "front",
+    "jobs",
+    "spool",
+    "vault",
+    "reviewer_provider",
+    "redactor",
+    "selector",
+    "analyzer",
+]
 
 
 def test_every_word_is_explained_once_and_in_a_sentence(page):

@@ -47,7 +47,11 @@ def heading_of(manifest):
 def test_every_event_of_every_host_is_documented_in_order(hooks_page, manifests, code):
     assert manifests
     for manifest in manifests.values():
-        rows = [row.cells for row in hooks_page.table("event", "kind", "timeout in s", "may carry context") if row.heading == heading_of(manifest)]
+        rows = [
+            row.cells
+            for row in hooks_page.table("event", "kind", "timeout in s", "may carry context")
+            if row.heading == heading_of(manifest)
+        ]
         told = [(code(row["event"])[0], row["kind"], int(row["timeout in s"]), row["may carry context"] == "yes") for row in rows]
         assert told == [(event.name, event.kind, event.timeout_s, event.injects) for event in manifest.events]
         assert all(event.matcher is None for event in manifest.events), "the page says that no entry has a matcher"
@@ -62,7 +66,11 @@ def test_every_reply_of_every_host_is_documented_as_it_is(hooks_page, manifests)
 def test_fields_limits_prefixes_and_forwarded_names_are_documented(hooks_page, manifests, code):
     for manifest in manifests.values():
         section = hooks_page.section(heading_of(manifest))
-        fields = {row.cells["our name"]: code(row.cells["field of the payload"])[0] for row in hooks_page.rows if row.heading == heading_of(manifest) and "our name" in row.cells}
+        fields = {
+            row.cells["our name"]: code(row.cells["field of the payload"])[0]
+            for row in hooks_page.rows
+            if row.heading == heading_of(manifest) and "our name" in row.cells
+        }
         assert fields == dict(manifest.fields)
         assert manifest.limit_chars is None or f"{manifest.limit_chars:,} characters" in section
         assert manifest.limit_bytes is None or f"{manifest.limit_bytes:,} bytes" in section

@@ -29,7 +29,11 @@ def test_every_page_is_reached_from_the_readme(pages, page, root):
         if path in seen or path.suffix != ".md":
             continue
         seen.add(path)
-        waiting += [(path.parent / target.partition("#")[0]).resolve() for target in page(str(path.relative_to(root))).links if not OUTSIDE.match(target) and not target.startswith("#")]
+        waiting += [
+            (path.parent / target.partition("#")[0]).resolve()
+            for target in page(str(path.relative_to(root))).links
+            if not OUTSIDE.match(target) and not target.startswith("#")
+        ]
     documentation = {one.path for one in pages if one.path.is_relative_to(root / "docs") or one.path == root / "README.md"}
     assert documentation - {root / "docs/README.md"} - seen == set()
 

@@ -20,7 +20,9 @@ def test_the_first_block_is_the_two_commands_of_the_development_tool(readme, roo
     assert len(before) == 1
     assert before[0].startswith("# ")
     known = next(
-        node.value for node in ast.walk(ast.parse((root / "tools/dev.py").read_text("utf-8"))) if isinstance(node, ast.Assign) and node.targets[0].id == "commands"
+        node.value
+        for node in ast.walk(ast.parse((root / "tools/dev.py").read_text("utf-8")))
+        if isinstance(node, ast.Assign) and node.targets[0].id == "commands"
     )
     assert {"demo", "test", "bench"} <= {key.value for key in known.keys}
 
@@ -89,7 +91,30 @@ def test_rooms_stand_in_the_order_that_imports_are_held_to(root, page, code):
 
     contract = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]["contracts"][0]
     held = [set(re.findall(r"\w+", layer)) for layer in contract["layers"]]
-    told = [{name.removesuffix(".py") for name in code(row.cells["room"])} for row in page("afl_core/README.md").table("room", "what lives there")]
+    told = [
+        {name.removesuffix(".py") for name in code(row.cells["room"])}
+        for row in page("afl_core/README.md").table("room", "what lives there")
+    ]
     place = {room: number for number, layer in enumerate(held) for room in layer}
     rooms = [sorted(place[room] for room in row) for row in told if row != {"hook"}]
     assert rooms == sorted(rooms)
+
+
+def test_the_card_in_the_readme_is_the_one_of_the_demo(readme):
+    import re
+
+    from afl_core.demo.reviewer import answer
+    from afl_core.lessons.delivery import FIRST_LINE, NONCE, NONCE_DIGITS
+    from afl_core.model.card_text import render
+
+    said = {"event_id": "c", "event_uid": "c", "text": "no", "redacted_text": "no"}
+    did = {"event_id": "r", "event_uid": "r", "text": "done", "redacted_text": "done"}
+    [lesson] = answer(
+        {"events": [said, did], "feedback_candidate_event_ids": ["c"], "signals": [{"event_id": "c", "referent_event_id": "r"}]}
+    )["lessons"]
+    first, head, *lines, last = next(fence.text for fence in readme.fences if fence.language == "text").splitlines()
+    drawn, *card = render(lesson["card"], severity=lesson["severity"], lesson_id="any", learnt_ms=0).splitlines()
+    assert (first, lines) == (FIRST_LINE, card)
+    varying = re.compile(r"[0-9a-f]{8}|\d{4}-\d\d-\d\d")
+    assert varying.sub("", head) == varying.sub("", drawn)
+    assert re.fullmatch(rf"{NONCE}[0-9a-f]{{{NONCE_DIGITS}}}", last)

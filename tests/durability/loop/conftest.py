@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-import datetime
+import datetime as dt
 import json
 import os
 import pathlib
@@ -49,6 +49,9 @@ CONSTANTS = {
     "afl_core.review.run:LEASE_MS": 1_500,
     "afl_core.review.run:RENEW_MS": 400,
     "afl_core.worker.jobs:POLL_MS": 200,
+    "afl_core.worker.jobs:ENVIRONMENT_MS": 1_000,
+    "afl_core.capture.adopt:GRACE_MS": 2_000,
+    "afl_core.capture.adopt:ENDED_GRACE_MS": 1_000,
 }
 """Waits that would make the tests slow, shortened in the processes under test."""
 
@@ -61,12 +64,9 @@ class Product:
         self.faults = home / "faults"
         self.faults.mkdir()
         self.write("constants.json", json.dumps(CONSTANTS))
-        reviewer = [str(FOLDER / "scripted_reviewer.py"), str(home)]
         self.environment = {
             **{name: os.environ[name] for name in ("PATH", "LANG", "LC_ALL", "TZ", "TMPDIR") if name in os.environ},
             "HOME": str(home),
-            "AGENT_FEEDBACK_LOOP_REVIEWER_COMMAND": sys.executable,
-            "AGENT_FEEDBACK_LOOP_REVIEWER_ARGS_JSON": json.dumps(["-I", *reviewer]),
             "AFL_REPORT_LANGUAGE": "en",
         }
         (home / ".claude").mkdir(mode=0o700)
@@ -78,6 +78,8 @@ class Product:
             self.hosts.append(ReplayedHost(home, project, self.environment))
         self.host = self.hosts[0]
         self.install()
+        reviewer = json.dumps(["-I", str(FOLDER / "scripted_reviewer.py"), str(home)])
+        self.settings(reviewer_command=sys.executable, reviewer_args_json=reviewer, review_wake_cooldown=1)
         self.python = home / "python"
         if not direct:
             filled = STAND_IN.format(
@@ -94,6 +96,10 @@ class Product:
         with self.open() as home:
             self.paths = home.paths
             apply_install(plan_install(home))
+
+    def settings(self, **values: Any) -> None:
+        """What the person wrote into the settings file."""
+        self.replace(pathlib.Path(self.paths.settings_file), "".join(f"{name} = {json.dumps(value)}\n" for name, value in values.items()))
 
     def put_stand_in(self, build: str = "") -> None:
         """Let hook and front start the stand-in instead of Python; `build`: and call themselves another build."""
@@ -137,12 +143,18 @@ class Product:
             printed += host.run_hooks(moment.payload)
         # What the host wrote after its last hook was appended when the iteration ended.
         last = max(step["t"] for step in Recorded.sequence(name))
-        host.shift(moment.transcript, datetime.timedelta(milliseconds=now - last * 1000))
+        host.shift(moment.transcript, dt.timedelta(milliseconds=now - last * 1000))
         return printed
 
     def common(self, session: str = LATER) -> dict[str, str]:
         """What every payload of the later session has."""
         return {"session_id": session, "transcript_path": str(self.host.transcript_of(session)), "cwd": str(self.host.project)}
+
+    def warm(self) -> None:
+        """Another session starts and ends, so that a front runs and hooks have a spool key: a home that is not new any more."""
+        other = self.common("5e551011-0000-4000-8000-00000000000a")
+        self.host.run_hooks({**other, "hook_event_name": "SessionStart", "source": "startup"})
+        self.until(lambda: os.path.exists(self.paths.spool_key) and self.health(), "the front")
 
     def begin_later(self) -> None:
         """The later session starts."""
@@ -389,7 +401,7 @@ def product(make: Callable[..., Product]) -> Product:
 
 
 @pytest.fixture(scope="session")
-def undisturbed() -> Iterator[Callable[[str], dict[str, Any]]]:
+def undisturbed() -> Callable[..., dict[str, Any]]:
     """What the store holds after a story in which nothing was killed, told once for each story."""
     told: dict[str, dict[str, Any]] = {}
 
@@ -405,4 +417,4 @@ def undisturbed() -> Iterator[Callable[[str], dict[str, Any]]]:
                 shutil.rmtree(home, ignore_errors=True)
         return told[story]
 
-    yield picture_of
+    return picture_of

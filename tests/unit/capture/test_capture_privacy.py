@@ -90,6 +90,22 @@ def test_no_part_of_a_private_key_survives_wherever_a_long_message_is_cut(world,
     assert len(text) < 131_072 + 200
 
 
+@pytest.mark.parametrize("shift", [-1500, -900, -300, 0, 300, 900, 1500])
+@pytest.mark.parametrize("from_end", [False, True])
+def test_a_private_key_that_lies_across_a_cut_is_seen_whole(world, tape, shift, from_end):
+    cut, total = 65_536, 200_000  # as much is kept at each end
+    middle = (total - cut if from_end else cut) + shift
+    filler = "word " * (total // 5)
+    begin = middle - len(PEM) // 2
+    text = filler[: begin - 1] + "\n" + PEM + "\n" + filler[: total - begin - len(PEM) - 1]
+    assert len(text) == total
+    tape.person(text)
+    world.absorb()
+    (kept,) = world.events("text")
+    assert "MIIEow" not in kept
+    assert "characters left out" in kept
+
+
 def test_a_long_message_keeps_its_head_and_its_tail_and_says_what_it_left_out(world, tape):
     tape.person("begin " + "middle " * 40_000 + "end")
     world.absorb()

@@ -170,3 +170,17 @@ def test_a_blob_moved_under_another_name_does_not_open(paths: Paths) -> None:
     with pytest.raises(VaultError, match="does not open"):
         blobs.get(Opener(half, store, db), second)
     db.close()
+
+
+def test_a_key_whose_registration_was_rolled_back_is_registered_again(paths: Paths) -> None:
+    half = make(paths, FileKeystore(paths.keys), paths.home)
+    db = connect(paths.database)
+    writer = Writer(half, "blob")
+    with pytest.raises(ZeroDivisionError), writing(db):
+        writer.register(db)
+        raise ZeroDivisionError
+    writer.register(db)
+    record = writer.seal("x", b"kept")
+    assert Opener(half, FileKeystore(paths.keys), db).open("x", record) == b"kept"
+    assert db.execute("SELECT count(*) FROM vault_keys").fetchone()[0] == 1
+    db.close()

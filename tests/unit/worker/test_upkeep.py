@@ -219,3 +219,31 @@ def test_expired_evidence_does_not_come_back_when_its_file_is_read_again(capture
     (home / "new").write_bytes(data)
     (home / "new").rename(home / "t.jsonl")
     assert captured.absorb().born == 0
+
+
+def test_keys_go_when_nothing_sealed_needs_them_and_stay_as_long_as_something_does(captured):
+    for key_id in ("aa" * 8, "bb" * 8):
+        with writing(captured.db):
+            captured.db.execute("INSERT INTO vault_keys VALUES (?, 'intake', x'00', ?)", (key_id, captured.now))
+    spooled = pathlib.Path(captured.home.paths.spool)
+    spooled.mkdir(mode=0o700, exist_ok=True)
+    (spooled / "r.rec").write_bytes(b"AFLP1 x claude Stop 1 1\n" + b"AFLS\x01" + bytes.fromhex("bb" * 8) + bytes(64))
+    in_days(captured, 2)
+    upkeep.run(captured.home)
+    left = {row[0] for row in captured.db.execute("SELECT key_id FROM vault_keys")}
+    assert "aa" * 8 not in left
+    assert "bb" * 8 in left
+    assert captured.db.execute("SELECT count(*) FROM vault_keys WHERE purpose = 'blob'").fetchone()[0] == 1
+    blob = captured.db.execute("SELECT blob FROM events WHERE blob IS NOT NULL LIMIT 1").fetchone()[0]
+    assert captured.home.blobs.get(captured.home.opener, blob)
+
+
+def test_why_a_card_was_left_out_is_forgotten_after_a_month(captured):
+    with writing(captured.db):
+        captured.db.execute("INSERT INTO omissions VALUES ('i', 'l', 's', 'no_match', ?)", (captured.now,))
+    in_days(captured, 29)
+    upkeep.run(captured.home)
+    assert count(captured, "omissions") == 1
+    in_days(captured, 31)
+    upkeep.run(captured.home)
+    assert count(captured, "omissions") == 0

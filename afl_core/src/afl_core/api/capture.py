@@ -21,6 +21,7 @@ def read(home: Home) -> dict[str, Any]:
 def switch(home: Home, enabled: bool) -> dict[str, Any]:
     """Switch it; the revision is the moment of the change in ms."""
     with writing(home.db, durable=True):
-        status.set_meta(home.db, "capture_enabled", "1" if enabled else "0")
-        status.set_meta(home.db, "capture_policy_revision", str(home.clock()))
+        if (status.meta(home.db, "capture_enabled", "1") == "1") != enabled:
+            status.set_meta(home.db, "capture_enabled", "1" if enabled else "0")
+            status.set_meta(home.db, "capture_policy_revision", str(home.clock()))
     return read(home)

@@ -125,8 +125,7 @@ def _words(waiting: Waiting, opened: bytes, fields: Mapping[str, str]) -> str | 
 
 
 def _bear(db: sqlite3.Connection, waiting: Waiting, draft: Draft, opened: bytes, tools: Tools, consume: Consumer) -> Event | None:
-    with writing(db):
-        tools.writer.register(db)
+    tools.writer.register(db)
     tools.blobs.put(tools.writer, opened)
     with writing(db):
         if _is_taken(db, waiting.intake_id):

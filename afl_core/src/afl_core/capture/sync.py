@@ -264,8 +264,7 @@ def _seal_raw(going: _Pass, drafts: Sequence[Draft]) -> tuple[tuple[Draft, ...],
     if not raw:
         return tuple(drafts), b""
     tools = going.tools
-    with writing(going.db):
-        tools.writer.register(going.db)
+    tools.writer.register(going.db)
     head = json.dumps({"session": going.session.session_id})
     data = "\n".join([head, *(json.dumps(one, ensure_ascii=True) for one in raw)]).encode("ascii")
     blob = tools.blobs.put(tools.writer, data)

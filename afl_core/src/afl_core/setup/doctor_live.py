@@ -125,8 +125,7 @@ def _arrived(db: sqlite3.Connection, session_id: str) -> Any:
 def _blob(home: Home, db: sqlite3.Connection, data: bytes) -> str:
     """Seal, write, read, open and remove a blob, with a key that is removed again too."""
     writer = Writer(home.half, DATA_CLASS, clock=home.clock)
-    with writing(db):
-        writer.register(db)
+    writer.register(db)
     try:
         name = home.blobs.put(writer, data)
         path = home.blobs.path(name)

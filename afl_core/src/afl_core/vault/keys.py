@@ -13,6 +13,7 @@ from afl_core.model.clock import Clock, now_ms
 from afl_core.model.errors import VaultError
 from afl_core.settings.paths import Paths
 from afl_core.spec.keystore import Keystore
+from afl_core.store.connection import writing
 from afl_core.vault.seal import KEY_BYTES, key_id_of, keyed_hash, new_data_key, public_of, seal, unseal, unwrap, wrap
 
 
@@ -125,14 +126,16 @@ class Writer:
         self._key: tuple[str, bytes] | None = None
 
     def register(self, db: sqlite3.Connection) -> None:
-        """Store the wrapped key, in a transaction of its own or the caller's; must be committed before what was sealed with it."""
+        """Make sure the wrapped key is in the store and on disk before anything is sealed with it; a transaction of its own, or the caller's."""
         if self._key is None:
-            key_id, key = new_data_key()
-            db.execute(
-                "INSERT INTO vault_keys (key_id, purpose, wrapped, created_ms) VALUES (?, ?, ?, ?)",
-                (key_id, self._purpose, wrap(self.half.public, key_id, key), self._clock()),
-            )
-            self._key = (key_id, key)
+            self._key = new_data_key()
+        key_id, key = self._key
+        if db.execute("SELECT 1 FROM vault_keys WHERE key_id = ?", (key_id,)).fetchone() is None:
+            with writing(db, durable=True):
+                db.execute(
+                    "INSERT OR IGNORE INTO vault_keys (key_id, purpose, wrapped, created_ms) VALUES (?, ?, ?, ?)",
+                    (key_id, self._purpose, wrap(self.half.public, key_id, key), self._clock()),
+                )
 
     def seal(self, context: str, plaintext: bytes) -> bytes:
         """Seal under this writer's key; `register` must have run."""

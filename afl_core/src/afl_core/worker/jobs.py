@@ -52,7 +52,7 @@ COME_BACK_MS = 10 * 60_000
 OVERDUE_MS = 60_000
 """Hook rows whose grace is over and that still cannot be given their events are tried again this much later."""
 
-ENVIRONMENT_MS = 60_000
+ENVIRONMENT_MS = 30_000
 """A review waits this long for somebody to say where its host is; then it is run with what this process inherited."""
 
 REPEAT_MS = 60_000

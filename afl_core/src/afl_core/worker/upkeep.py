@@ -10,12 +10,19 @@ from afl_core.model.clock import DAY_MS
 from afl_core.review.context import sweep as sweep_contexts
 from afl_core.store import status
 from afl_core.store.connection import writing
+from afl_core.worker.key_sweep import sweep_keys
 
 UNREVIEWED_FACTOR = 3
 """Evidence that never reached a review loses its raw record at this many retentions; its redacted row stays until it is acknowledged."""
 
 ORPHAN_MS = 60 * 60 * 1000
 """A blob that nothing points at is swept when it is older than this: whoever wrote it may be about to point at it."""
+
+OMISSIONS_MS = 30 * DAY_MS
+"""How long it can be explained why a card was left out of a prompt."""
+
+KEYS_MS = DAY_MS
+"""A data key younger than this may belong to a process that is about to seal with it."""
 
 BATCH = 500
 
@@ -33,6 +40,8 @@ def run(home: Home) -> dict[str, int]:
         done["intake"] = expire_intake(home.db, now - retention, waiting_before=now - UNREVIEWED_FACTOR * retention)
     done["tool_grains"] = expire_tool_grains(home.db, now - home.settings.tool_retention_days * DAY_MS)
     done["blobs"] = sweep_blobs(home, now)
+    done["omissions"] = expire_omissions(home.db, now - OMISSIONS_MS)
+    done["keys"] = sweep_keys(home, now - KEYS_MS)
     with writing(home.db):
         status.put(home.db, "upkeep", dict(done), now)
     if any(done.values()):
@@ -92,3 +101,9 @@ def sweep_blobs(home: Home, now: int) -> int:
 
 def _is_pointed_at(db: sqlite3.Connection, name: str) -> bool:
     return db.execute("SELECT 1 FROM events WHERE blob = ? LIMIT 1", (name,)).fetchone() is not None
+
+
+def expire_omissions(db: sqlite3.Connection, before: int) -> int:
+    """Delete notes of why cards were left out; deliveries stay, they are a lesson's record."""
+    with writing(db):
+        return db.execute("DELETE FROM omissions WHERE at_ms < ?", (before,)).rowcount
