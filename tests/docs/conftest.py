@@ -190,35 +190,40 @@ def value():
 
 
 @pytest.fixture
-def run_console(home, child_environment):
+def run_afl(home, child_environment):
+    """Run one `afl` line in the scratch home, which has Claude Code's directory and no `claude` on its PATH; gives the ended process."""
+
+    def run_afl(command):
+        (home / ".claude").mkdir(mode=0o700, exist_ok=True)
+        return subprocess.run(
+            [sys.executable, "-m", "afl_core.cli.main", *shlex.split(command)[1:]],
+            env={**child_environment, "PATH": "/usr/bin:/bin", "TZ": "UTC"},
+            cwd=home,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            timeout=120,
+        )
+
+    return run_afl
+
+
+@pytest.fixture
+def run_console(run_afl):
     """Run the `afl` lines of a page's console blocks one after the other in one scratch home; gives how many there were.
 
     A line ends with status 0, or with the one in its comment `# exit N`. The lines below it are what it prints; `…` in them stands for any
     text, and alone on a line for any lines.
     """
 
-    def run_console(page, only=None):
-        (home / ".claude").mkdir(mode=0o700, exist_ok=True)
-        environment = {**child_environment, "PATH": "/usr/bin:/bin", "TZ": "UTC"}
-        ran = 0
-        for fence in page.fences:
-            if fence.language != "console" or (only and fence.heading != only):
-                continue
-            for command, status, expected in commands_of(fence.text):
-                done = subprocess.run(
-                    [sys.executable, "-m", "afl_core.cli.main", *shlex.split(command)[1:]],
-                    env=environment,
-                    cwd=home,
-                    stdin=subprocess.DEVNULL,
-                    capture_output=True,
-                    encoding="utf-8",
-                    timeout=120,
-                )
-                said = done.stdout + done.stderr
-                assert done.returncode == status, f"{page.path.name}: {command}: exit {done.returncode} instead of {status}\n{said}"
-                assert not expected or is_printed(expected, said.splitlines()), f"{page.path.name}: {command}: printed\n{said}"
-                ran += 1
-        return ran
+    def run_console(page):
+        commands = [found for fence in page.fences if fence.language == "console" for found in commands_of(fence.text)]
+        for command, status, expected in commands:
+            done = run_afl(command)
+            assert done.returncode == status, f"{page.path.name}: {command}: exit {done.returncode} instead of {status}\n{done.stdout}"
+            assert not expected or is_printed(expected, done.stdout.splitlines()), f"{page.path.name}: {command}: printed\n{done.stdout}"
+        return len(commands)
 
     return run_console
 

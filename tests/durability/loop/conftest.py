@@ -26,7 +26,7 @@ from afl_core.changes.audit import verify_chain
 from afl_core.demo.host import ReplayedHost
 from afl_core.model.clock import now_ms
 from afl_core.setup.install import apply_install, plan_install
-from afl_core.testing.recorded import Recorded
+from afl_core.testing.recorded import Moment, Recorded
 from afl_core.worker.client import ask
 
 FOLDER = pathlib.Path(__file__).parent
@@ -79,7 +79,8 @@ class Product:
         self.host = self.hosts[0]
         self.install()
         reviewer = json.dumps(["-I", str(FOLDER / "scripted_reviewer.py"), str(home)])
-        self.settings(reviewer_command=sys.executable, reviewer_args_json=reviewer, review_wake_cooldown=1)
+        self.wishes = {"reviewer_command": sys.executable, "reviewer_args_json": reviewer, "review_wake_cooldown": 1}
+        self.settings(**self.wishes)
         self.python = home / "python"
         if not direct:
             filled = STAND_IN.format(
@@ -135,16 +136,19 @@ class Product:
 
     # what a host does
 
-    def replay(self, name: str, host: ReplayedHost | None = None) -> list[str]:
-        """A recorded session as if its last hook ran now, hook by hook through the installed command; what prompts were answered."""
-        host, now = host or self.host, now_ms()
-        printed = []
+    def moments(self, name: str, host: ReplayedHost) -> Iterator[Moment]:
+        """The moments of a recorded session as if its last hook ran now; afterwards the transcript is whole."""
+        now = now_ms()
         for moment in host.replayed(name, now):
-            printed += host.run_hooks(moment.payload)
+            yield moment
         # What the host wrote after its last hook was appended when the iteration ended.
         last = max(step["t"] for step in Recorded.sequence(name))
         host.shift(moment.transcript, dt.timedelta(milliseconds=now - last * 1000))
-        return printed
+
+    def replay(self, name: str, host: ReplayedHost | None = None) -> list[str]:
+        """The same, hook by hook through the installed command; what they printed."""
+        host = host or self.host
+        return [printed for moment in self.moments(name, host) for printed in host.run_hooks(moment.payload)]
 
     def common(self, session: str = LATER) -> dict[str, str]:
         """What every payload of the later session has."""
@@ -405,10 +409,10 @@ def undisturbed() -> Callable[..., dict[str, Any]]:
     """What the store holds after a story in which nothing was killed, told once for each story."""
     told: dict[str, dict[str, Any]] = {}
 
-    def picture_of(story: str, tell: Callable[[Product], None] = Product.story) -> dict[str, Any]:
+    def picture_of(story: str, tell: Callable[[Product], None] = Product.story, **wishes: Any) -> dict[str, Any]:
         if story not in told:
             home = pathlib.Path(tempfile.mkdtemp(prefix="afl-", dir=os.path.realpath("/tmp")))
-            one = Product(home)
+            one = Product(home, **wishes)
             try:
                 tell(one)
                 told[story] = one.picture()

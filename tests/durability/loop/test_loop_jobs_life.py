@@ -9,8 +9,6 @@ import signal
 import subprocess
 import sys
 
-DATA_KEYS = "SELECT count(*) FROM events"
-
 
 def starts(product, role: str = "jobs") -> list[int]:
     path = product.faults / f"{role}.starts"
@@ -23,7 +21,7 @@ def test_it_leaves_when_nothing_was_to_do_and_says_when_it_is_needed_again(produ
     product.until_reviewed()
     product.until_calm()
     product.until(lambda: not product.pids("jobs"), "its end")
-    assert product.health()["jobs"] is False
+    product.until(lambda: product.health()["jobs"] is False, "the front's notice of it")
     assert json.loads(product.one("SELECT body_json FROM status WHERE name = 'jobs_next_ms'")) == {"at_ms": None}
     before = len(starts(product))
     product.begin_later()
@@ -183,4 +181,4 @@ def test_a_session_that_cannot_be_absorbed_does_not_keep_the_others_waiting(prod
     product.story()
     assert product.rows("SELECT status FROM reviews") == [("completed",)]
     product.until(lambda: product.one("SELECT count(*) FROM events WHERE text = 'mine is a pipe'") == 1, "the words of the hook")
-    assert "is not a regular file" in product.log() or "problem" in product.log() or str(broken) in product.log()
+    assert str(broken) in product.log()

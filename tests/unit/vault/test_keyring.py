@@ -22,7 +22,7 @@ from keyring.errors import KeyringLocked  # noqa: E402
 class Kept(KeyringBackend):
     """Keeps secrets in memory."""
 
-    priority = 1
+    priority = -1  # never chosen by itself: defining a backend registers it for the whole process
 
     def __init__(self) -> None:
         super().__init__()

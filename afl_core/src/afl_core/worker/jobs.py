@@ -87,6 +87,7 @@ class Jobs:
 
     def run(self) -> None:
         """Until the front is gone and nothing runs, or nothing was to do for two minutes. Raises only when the store has become another's."""
+        self._attempt("timer", lambda: self._put_timer(self.home.clock()))  # killed together with its front, it is started by the next one
         self._look_everywhere()
         while True:
             messages = self.mailbox.wait(self._pause() / 1000)
@@ -243,8 +244,11 @@ class Jobs:
         moments = [queue.next_due_ms(db, self.home.settings, now), self._grace_ends(now)]
         if any(row.session_id in self._failures for row in sessions.alive(db, now)):
             moments.append(now + COME_BACK_MS)
-        with writing(db):
-            status.put(db, "jobs_next_ms", {"at_ms": min((moment for moment in moments if moment is not None), default=None)}, now)
+        self._put_timer(min((moment for moment in moments if moment is not None), default=None))
+
+    def _put_timer(self, at_ms: int | None) -> None:
+        with writing(self.home.db):
+            status.put(self.home.db, "jobs_next_ms", {"at_ms": at_ms}, self.home.clock())
 
     def _grace_ends(self, now: int) -> int | None:
         """When the first hook row that still waits for its transcript is to get its event; None when none waits or all are overdue."""

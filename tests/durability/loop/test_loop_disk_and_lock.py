@@ -1,0 +1,142 @@
+"""A full disk, a database that somebody else holds, a file size limit: nothing is lost, and the log says what was wrong."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import pathlib
+import resource
+import sqlite3
+import subprocess
+import threading
+import time
+
+import pytest
+
+
+@contextlib.contextmanager
+def small_disk(folder: str, size: str):
+    """A file system of its own, where the tests may mount one."""
+    os.makedirs(folder, 0o700, exist_ok=True)
+    done = subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={size},mode=0700", "tmpfs", folder], capture_output=True)
+    if done.returncode != 0:
+        pytest.skip("a file system cannot be mounted here (not root)")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", folder], check=True)
+
+
+@pytest.fixture
+def cramped(home, make):
+    """The product with its data on a disk of 3 MiB, and its log on another."""
+    data = home / ".agent" / "feedback-loop-data"
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(small_disk(str(data), "3m"))
+        stack.enter_context(small_disk(str(data / "logs"), "1m"))
+        product = make()
+        yield product
+        product.stop()
+
+
+def fill(product) -> pathlib.Path:
+    """Leave no byte on the disk."""
+    filler = pathlib.Path(product.paths.data, "filler")
+    with filler.open("wb", buffering=0) as handle, contextlib.suppress(OSError):
+        while True:
+            handle.write(bytes(512))
+    return filler
+
+
+def test_a_disk_that_is_full_while_words_are_taken_and_read_costs_nothing_once_there_is_space(cramped, undisturbed):
+    expected = undisturbed("the correction and the card")
+    cramped.warm()
+    filler = fill(cramped)
+    answers = cramped.replay("interrupted_text")
+    assert set(answers) <= {"", "{}"}
+    cramped.until(lambda: "full" in cramped.log() or "No space left" in cramped.log(), "a line that says it")
+    time.sleep(0.5)
+    filler.unlink()
+    cramped.begin_later()  # the next hook
+    cramped.ask_later()
+    cramped.answer_later()
+    cramped.until_reviewed()
+    cramped.until_calm()
+    cramped.ask_later(2)
+    cramped.answer_later(2)
+    cramped.until_calm()
+    made = cramped.picture()
+    for name in ("signals", "reports", "lessons", "revisions", "incidents", "audit", "projection"):
+        assert made[name] == expected[name], name
+    words = [(one["role"], one["text"], one["parent"]) for one in expected["events"] if "75eb474a" in one["id"]]
+    assert [(one["role"], one["text"], one["parent"]) for one in made["events"] if "75eb474a" in one["id"]] == words
+    assert [row[-1] for row in made["deliveries"]] == ["reached"]
+    cramped.check_leftovers()
+
+
+def test_a_disk_that_is_full_at_the_commit_of_a_review_costs_no_attempt(cramped, undisturbed):
+    expected = undisturbed("the correction alone", lambda one: (one.replay("interrupted_text"), one.until_calm()))
+    (cramped.faults / "hold").touch()
+    cramped.set(afl_core__review__run___LEASE_MS=20_000, afl_core__review__run___RENEW_MS=15_000)
+    cramped.replay("interrupted_text")
+    cramped.until(lambda: cramped.pids("child"), "the reviewer")
+    filler = fill(cramped)
+    (cramped.faults / "hold").unlink()
+    cramped.until(lambda: not cramped.pids("child"), "the reviewer's end")
+    cramped.until(lambda: "full" in cramped.log() or "store_failed" in cramped.log(), "a line that says it")
+    assert cramped.one("SELECT count(*) FROM lessons") == cramped.one("SELECT count(*) FROM receipts") == 0
+    filler.unlink()
+    cramped.until_reviewed()
+    cramped.until_calm()
+    assert cramped.picture() == expected
+    cramped.check_leftovers()
+
+
+def test_a_process_that_may_not_write_long_files_goes_on_when_it_may_again(product, undisturbed):
+    expected = undisturbed("the correction and the card")
+    product.warm()
+    product.begin_later()
+    product.ask_later(9)
+    [jobs] = product.until(lambda: product.pids("jobs"), "the jobs process")
+    product.until_calm()
+    limit = resource.prlimit(jobs, resource.RLIMIT_FSIZE)
+    before = product.log()
+    resource.prlimit(jobs, resource.RLIMIT_FSIZE, (1, limit[1]))
+    product.replay("interrupted_text")
+    time.sleep(1)
+    assert product.one("SELECT count(*) FROM events WHERE session_id LIKE '%75eb474a%'") == 0
+    assert product.pids("jobs") == [jobs]  # it says so as soon as it may write, and does not die of it
+    resource.prlimit(jobs, resource.RLIMIT_FSIZE, limit)
+    product.until_reviewed()
+    assert product.pids("jobs") == [jobs]
+    assert product.log() != before
+    assert product.picture()["signals"] == expected["signals"]
+    product.check_leftovers()
+
+
+@pytest.mark.parametrize("seconds", [3.0, 6.5])
+def test_a_database_that_another_process_holds_for_seconds_loses_nothing(product, undisturbed, seconds):
+    expected = undisturbed("the correction and the card")
+    product.warm()
+    held = threading.Event()
+
+    def hold() -> None:
+        with contextlib.closing(sqlite3.connect(product.paths.database, isolation_level=None)) as db:
+            db.execute("BEGIN IMMEDIATE")
+            held.set()
+            time.sleep(seconds)
+            db.execute("ROLLBACK")
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    held.wait(10)
+    product.replay("interrupted_text")
+    assert product.spooled()
+    holder.join()
+    product.begin_later()
+    product.until_reviewed()
+    assert product.ask_later()
+    product.answer_later()
+    product.until_calm()
+    assert product.picture() == expected
+    product.check_leftovers()
