@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import os
 import pathlib
 import resource
@@ -48,36 +49,38 @@ def fill(product) -> pathlib.Path:
     return filler
 
 
-def test_a_disk_that_is_full_while_words_are_taken_and_read_costs_nothing_once_there_is_space(cramped, undisturbed):
+def test_a_disk_that_fills_up_in_the_middle_of_a_session_costs_nothing_once_there_is_space(cramped, undisturbed):
     expected = undisturbed("the correction and the card")
     cramped.warm()
-    filler = fill(cramped)
-    answers = cramped.replay("interrupted_text")
-    assert set(answers) <= {"", "{}"}
-    cramped.until(lambda: "full" in cramped.log() or "No space left" in cramped.log(), "a line that says it")
-    time.sleep(0.5)
+    filler = None
+    for number, moment in enumerate(cramped.moments("interrupted_text", cramped.host)):
+        if number == 2:  # the session is known, its first prompt was kept
+            filler = fill(cramped)
+        [printed] = cramped.host.run_hooks(moment.payload)
+        assert printed in ("", "{}")
+    cramped.until(lambda: "feedback-loop.sqlite3 is full" in cramped.log(), "a line that says it")
+    assert cramped.one("SELECT count(*) FROM reviews") == 0
     filler.unlink()
-    cramped.begin_later()  # the next hook
-    cramped.ask_later()
-    cramped.answer_later()
+
+    cramped.begin_later()
     cramped.until_reviewed()
-    cramped.until_calm()
-    cramped.ask_later(2)
-    cramped.answer_later(2)
+    assert cramped.ask_later()
+    cramped.answer_later()
     cramped.until_calm()
     made = cramped.picture()
-    for name in ("signals", "reports", "lessons", "revisions", "incidents", "audit", "projection"):
-        assert made[name] == expected[name], name
-    words = [(one["role"], one["text"], one["parent"]) for one in expected["events"] if "75eb474a" in one["id"]]
-    assert [(one["role"], one["text"], one["parent"]) for one in made["events"] if "75eb474a" in one["id"]] == words
-    assert [row[-1] for row in made["deliveries"]] == ["reached"]
+    for one in (made, copy.deepcopy(expected)):
+        for event in one["events"]:
+            event["seen"].pop("hook", None)  # what hooks could not keep was found in the transcript
+        del one["prompts and stops"]
+        if one is not made:
+            assert made == one
     cramped.check_leftovers()
 
 
-def test_a_disk_that_is_full_at_the_commit_of_a_review_costs_no_attempt(cramped, undisturbed):
+def test_a_disk_that_is_full_at_the_commit_of_a_review_is_made_good_when_there_is_space(cramped, undisturbed):
     expected = undisturbed("the correction alone", lambda one: (one.replay("interrupted_text"), one.until_calm()))
     (cramped.faults / "hold").touch()
-    cramped.set(afl_core__review__run___LEASE_MS=20_000, afl_core__review__run___RENEW_MS=15_000)
+    cramped.set(afl_core__review__run___LEASE_MS=4_000, afl_core__review__run___RENEW_MS=3_500)
     cramped.replay("interrupted_text")
     cramped.until(lambda: cramped.pids("child"), "the reviewer")
     filler = fill(cramped)

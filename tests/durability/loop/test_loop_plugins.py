@@ -6,6 +6,8 @@ import signal
 
 import pytest
 
+from afl_core.plugins.isolation import QUARANTINE_MS
+
 MODULE = """
 from afl_core.spec.marker import hookimpl
 from afl_core.spec.redactor import Redaction
@@ -90,12 +92,12 @@ def test_one_that_raises_lets_nothing_in_and_nothing_is_lost(wary, undisturbed):
     assert wary.one("SELECT count(*) FROM intake WHERE state = 'new'") == 3
     [jobs] = wary.pids("jobs")
 
-    put_plugin(wary, "fine")  # repaired, and not blamed for an hour for what an earlier version did
-    wary.rows("SELECT 1")
+    wary.until(lambda: ledger(wary) == [("third", "redact", 3, 1)], "quarantine")
+
+    put_plugin(wary, "fine")
+    wary.write("clock", str(QUARANTINE_MS))
     wary.kill("jobs", signal.SIGTERM)
     wary.until(lambda: wary.pids("jobs") not in ([], [jobs]), "the next jobs process")
-    with wary.open() as home:
-        home.db.execute("DELETE FROM plugin_ledger")
     finish(wary, undisturbed)
 
 

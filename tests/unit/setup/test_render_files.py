@@ -78,7 +78,7 @@ def test_the_constants_are_ascii_python_with_the_values_of_the_home(tmp_path):
     assert names["BUILD"] == "1+abc"
     assert names["NOOPS"] == {"fake": b"{}"}
     assert names["KINDS"] == {"fake": {"Ask": "prompt", "End": "stop"}}
-    assert names["FORWARD"] == {"fake": ("FAKE_HOME",)}
+    assert names["FORWARD"] == {"fake": ("FAKE_HOME", "AFL_REPORT_LANGUAGE")}
     assert names["ALLOW"] == ("TOKEN",)
 
 

@@ -185,7 +185,7 @@ def _next_session(host: ReplayedHost, teller: Teller) -> str:
     injected = str(answer.get("hookSpecificOutput", {}).get("additionalContext", ""))
     teller.stage(
         "The next session",
-        f"Later, in a new session, the person asks: “{NEXT_PROMPT}”. The hook answers in milliseconds, without a model, and hands the host this:",
+        f"Later, in a new session, the person asks: “{NEXT_PROMPT}”. The hook answers without a model and hands the host this:",
         quote=injected or "(nothing)",
         injected=bool(injected),
     )

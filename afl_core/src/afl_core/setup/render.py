@@ -17,6 +17,9 @@ from afl_core.spec.host import HostManifest
 
 _WORD = re.compile(r"[A-Za-z0-9_-]+")
 
+OWN_ENV = ("AFL_REPORT_LANGUAGE",)
+"""Settings' variables that do not begin as the others do and are forwarded all the same."""
+
 
 def quoted(text: str) -> str:
     """One word for any POSIX shell: single quotes keep everything as it is, `$(...)` and backslashes included."""
@@ -51,7 +54,7 @@ def constants(paths: Paths, runtime: Runtime, manifests: Iterable[HostManifest],
         "BUILD": build,
         "NOOPS": {one.name: one.noop.encode() for one in hosts},
         "KINDS": {one.name: {event.name: event.kind for event in one.events} for one in hosts},
-        "FORWARD": {one.name: tuple(one.routing_env) for one in hosts},
+        "FORWARD": {one.name: (*one.routing_env, *OWN_ENV) for one in hosts},
         "ALLOW": tuple(allow),
     }
     lines = ['"""What the hook must know of its home; written by `afl install`, which replaces this file."""', ""]

@@ -161,10 +161,10 @@ def unseen_by(db: sqlite3.Connection, session_id: str, source: str, mac: str, ro
 
 
 def unseen_in_turn(db: sqlite3.Connection, session_id: str, source: str, turn: str, role: Role) -> list[Event]:
-    """Messages of this turn and role that `source` has not sighted yet, oldest first."""
+    """Messages of this turn and role that `source` has not sighted yet, oldest first. (`+`: through the turn's index, not the whole session.)"""
     rows = db.execute(
         f"SELECT {COLUMNS} FROM events WHERE session_id = ? AND turn = ? AND role = ? AND kind = 'message' AND NOT EXISTS"  # noqa: S608
-        " (SELECT 1 FROM sightings WHERE sightings.event_id = events.event_id AND source = ?) ORDER BY generation, offset, part",
+        " (SELECT 1 FROM sightings WHERE sightings.event_id = events.event_id AND source = ?) ORDER BY +generation, offset, part",
         (session_id, turn, role.value, source),
     )
     return [from_row(row) for row in rows]

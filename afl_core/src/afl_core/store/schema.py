@@ -106,6 +106,7 @@ CREATE TABLE events (
 CREATE INDEX events_place ON events (session_id, generation, offset, part);
 CREATE INDEX events_native ON events (native_id, part) WHERE native_id IS NOT NULL;
 CREATE INDEX events_mac ON events (session_id, text_mac) WHERE text_mac IS NOT NULL;
+CREATE INDEX events_turn ON events (session_id, turn) WHERE kind = 'message';
 CREATE INDEX events_call ON events (session_id, call_id) WHERE call_id IS NOT NULL;
 CREATE INDEX events_age ON events (captured_ms);
 CREATE INDEX events_blob ON events (blob) WHERE blob IS NOT NULL;

@@ -194,8 +194,8 @@ def _tool_grain(db: sqlite3.Connection, session: Session, one: Newborn, now: int
     use = one.draft.tool
     if use is None:
         return  # a refused call did not run
-    call = db.execute(
-        "SELECT tool_name, text FROM events WHERE session_id = ? AND call_id = ? AND kind = 'tool_call' ORDER BY generation, offset, part LIMIT 1",
+    call = db.execute(  # +: by the call's own index; the one that is in this order already would be walked through the whole session
+        "SELECT tool_name, text FROM events WHERE session_id = ? AND call_id = ? AND kind = 'tool_call' ORDER BY +generation, offset, part LIMIT 1",
         (session.session_id, use.call_id),
     ).fetchone()
     if call is None or call[0] is None:

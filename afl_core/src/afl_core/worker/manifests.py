@@ -60,6 +60,19 @@ class PromptPath(NamedTuple):
 
 EMPTY = PromptPath({}, memory_enabled=True, memory_budget=0, selector_name="default", selector_target=None)
 
+OFF = frozenset({"0", "false", "no", "off"})
+ON = frozenset({"1", "true", "yes", "on"})
+
+
+def for_session(path: PromptPath, env: Mapping[str, str]) -> PromptPath:
+    """The prompt path as the session's own variables change it; a value that is none changes nothing."""
+    switch = env.get("AGENT_FEEDBACK_LOOP_MEMORY_ENABLED", "").strip().lower()
+    budget = env.get("AGENT_FEEDBACK_LOOP_MEMORY_BUDGET", "").strip()
+    return path._replace(
+        memory_enabled=switch in ON if switch in ON | OFF else path.memory_enabled,
+        memory_budget=int(budget) if budget.isascii() and budget.isdigit() else path.memory_budget,
+    )
+
 
 def parse(text: str) -> PromptPath:
     """The file's content. Raises `ValueError` when it has another shape."""

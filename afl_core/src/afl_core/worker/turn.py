@@ -22,7 +22,7 @@ from afl_core.worker.arrival import CANARY, Arrival, understand
 from afl_core.worker.environment import Environments, parse
 from afl_core.worker.frames import Frame
 from afl_core.worker.keyring import Keyring
-from afl_core.worker.manifests import Host, Manifests, PromptPath
+from afl_core.worker.manifests import Host, Manifests, PromptPath, for_session
 from afl_core.worker.selector import SelectorSlot
 
 
@@ -58,7 +58,7 @@ def take(desk: Desk, frame: Frame, now: int, *, is_listening: bool = True) -> An
         with writing(desk.db) as db:
             intake.count(db, str(arrival), now)
         return Answer(host.noop if host else b"", "", has_work=False)
-    _remember(desk, host, arrival, frame.env)
+    path = for_session(path, _remember(desk, host, arrival, frame.env))
     home = _project(desk, arrival)
     gives = is_listening and path.memory_enabled and not arrival.by_machine and host.injects(arrival.event)
     extra = desk.selector.candidates(desk.db, home.project_id, arrival.text) if gives and arrival.kind == "prompt" and arrival.text else ()
@@ -208,8 +208,10 @@ def _project(desk: Desk, arrival: Arrival) -> Project:
     return Project(*known) if known else locate(session.cwd if session else arrival.cwd)
 
 
-def _remember(desk: Desk, host: Host, arrival: Arrival, block: bytes) -> None:
-    desk.environments.remember(arrival.session_id, parse(block, (*desk.forward.get(host.name, ()), *desk.allow)))
+def _remember(desk: Desk, host: Host, arrival: Arrival, block: bytes) -> dict[str, str]:
+    env = parse(block, (*desk.forward.get(host.name, ()), *desk.allow))
+    desk.environments.remember(arrival.session_id, env)
+    return env
 
 
 def _size(transcript: str | None) -> int | None:
