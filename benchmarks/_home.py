@@ -19,12 +19,17 @@ from afl_core.model.ids import digest
 from afl_core.setup.install import apply_install, plan_install
 from afl_core.setup.stop import front_pid, stop_front
 from afl_core.store.connection import connect, writing
+from afl_core.store.projection import Row
 
 PATIENCE_S = 60.0
 CARDS = 24
-"""Cards of the project; the severe ones are given to every new session."""
+"""Cards of the project: the severe ones are given to every new session, some others fit the prompt, the rest is about other work."""
 
 SEVERE = 3
+FITTING = 3
+CARD = (
+    "When: renaming a function. Do: change every caller in the same commit. Do not: leave an alias behind. Verify: search for the old name."
+)
 PROMPT = "please rename the function in the parser module and run the tests again " * 6
 
 REVIEWER = """
@@ -133,36 +138,22 @@ class BenchHome:
             db.close()
 
     def _add_cards(self) -> None:
-        rule = {
-            "paths": [],
-            "tools": [],
-            "task_types": [],
-            "signals": ["rename", "run the tests"],
-            "words": ["parser", "function"],
-            "grams": [],
-        }
-        text = "When: renaming a function. Do: change every caller in the same commit. Do not: leave an alias behind. Verify: search for the old name."
         db = connect(self.paths.database)
         try:
             with writing(db):
                 for number in range(CARDS):
-                    name, severe = f"card-{number:03}", number < SEVERE
-                    rank, severity = (1, "Critical") if severe else (2, "Major")
-                    row = (
-                        name,
-                        "",
-                        rank,
-                        severity,
-                        1,
-                        name,
-                        1,
-                        "none",
-                        "conditional",
-                        f"[{digest(name)[:8]}] {text}",
-                        60,
-                        json.dumps(rule),
-                        "",
-                    )
+                    row = _card(number)
                     db.execute(f"INSERT INTO projection VALUES ({', '.join('?' * len(row))})", row)
         finally:
             db.close()
+
+
+def _card(number: int) -> Row:
+    name = f"card-{number:03}"
+    fits = number < SEVERE + FITTING
+    rule = {"paths": [], "tools": [], "task_types": [], "grams": []}
+    rule["signals"] = ["rename", "run the tests"] if fits else [f"deploy stage {number}", "terraform plan"]
+    rule["words"] = ["parser", "function"] if fits else ["terraform", "cluster", "schema"]
+    rank, severity = (1, "Critical") if number < SEVERE else (2, "Major")
+    text = f"[{digest(name)[:8]}] {CARD}"
+    return Row(name, "", rank, severity, 1, name, 1, "none", "conditional", text, 60, json.dumps(rule), "")

@@ -26,7 +26,9 @@ from _home import BenchHome
 from _processes import Cost, cpu_seconds, forget_peak, load, memory, timed
 
 SETTLE_S = 3.0
-GONE_S = 180.0
+GONE_S = 300.0
+"""Two idle minutes, and before them two in which hook rows without a transcript wait for one."""
+
 REVIEW_S = 30.0
 
 
@@ -179,7 +181,7 @@ def shown(result: dict[str, Any]) -> str:
         f"reviews completed: {result['reviews']['completed']}",
     ]
     if "jobs_left" in result:
-        lines.append(f"jobs left {result['jobs_left']['after_seconds']:.0f} s after the last thing it did")
+        lines.append(f"jobs left by itself {result['jobs_left']['after_seconds']:.0f} s later")
     return "\n".join([*lines, f"Python {machine['python']}, {machine['processors']} processors, load {machine['load']:.1f}"])
 
 
@@ -187,7 +189,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=40, help="runs of each kind; those that start a front get a quarter of it")
     parser.add_argument("--megabytes", type=int, default=50, help="size of the transcript that is read meanwhile")
-    parser.add_argument("--until-gone", action="store_true", help="wait until the idle jobs process leaves by itself (two minutes)")
+    parser.add_argument("--until-gone", action="store_true", help="wait until the idle jobs process leaves by itself (up to five minutes)")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     if not os.path.isdir("/proc/self"):

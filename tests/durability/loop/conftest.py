@@ -126,19 +126,30 @@ class Product:
         named = {name.replace("___", ":").replace("__", "."): value for name, value in more.items()}
         self.write("constants.json", json.dumps({**json.loads((self.faults / "constants.json").read_text("utf-8")), **named}))
 
-    def crash_at(self, point: str, nth: int = 1) -> None:
-        """The process that reaches this point for the nth time from now on is killed there with its group, once."""
-        self.write("crash", f"{point} {nth}")
+    def crash_at(self, point: str, nth: int = 1, *, then: str = "") -> None:
+        """The process that reaches this point for the nth time from now on is killed there with its group, once; after it the one at `then`."""
+        self.write("crash", f"{point} {nth}" + (f"\n{then} 1" if then else ""))
 
-    def crashed(self) -> bool:
-        """Whether it was."""
-        return (self.faults / "crashed").exists()
+    def crashed(self, count: int = 1) -> bool:
+        """Whether so many were."""
+        path = self.faults / "crashed"
+        return path.exists() and len(path.read_text("utf-8").splitlines()) == count
 
     # what a host does
 
+    def now(self) -> int:
+        """The time by the clock that the test moved, in ms."""
+        moved = self.faults / "clock"
+        return now_ms() + (int(moved.read_text("ascii")) if moved.exists() else 0)
+
+    def host_writes(self, *records: dict[str, Any]) -> None:
+        """The host appends to the transcript of the later session."""
+        stamp = dt.datetime.fromtimestamp(self.now() / 1000, tz=dt.UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
+        self.host.write(LATER, *({**record, "timestamp": stamp} for record in records))
+
     def moments(self, name: str, host: ReplayedHost) -> Iterator[Moment]:
         """The moments of a recorded session as if its last hook ran now; afterwards the transcript is whole."""
-        now = now_ms()
+        now = self.now()
         for moment in host.replayed(name, now):
             yield moment
         # What the host wrote after its last hook was appended when the iteration ended.
@@ -179,14 +190,14 @@ class Product:
                 "hookEvent": "UserPromptSubmit",
             }
             records.append({"type": "attachment", "attachment": shown})
-        self.host.write(LATER, *records)
+        self.host_writes(*records)
         return injected
 
     def answer_later(self, turn: int = 1) -> None:
         """The agent's answer and its stop."""
         time.sleep(0.005)
         text = [{"type": "text", "text": LATER_ANSWER}]
-        self.host.write(LATER, {"type": "assistant", "message": {"id": f"msg_{turn}", "role": "assistant", "content": text}})
+        self.host_writes({"type": "assistant", "message": {"id": f"msg_{turn}", "role": "assistant", "content": text}})
         stop = {"prompt_id": f"turn-{turn}", "stop_hook_active": False, "last_assistant_message": LATER_ANSWER}
         self.host.run_hooks({**self.common(), "hook_event_name": "Stop", **stop})
 

@@ -44,19 +44,26 @@ calls = {"point": "", "count": 0}
 
 
 def reach(point: str) -> None:
-    """Die here when the test said so: `faults/crash` holds the point and which time it is reached."""
+    """Die here when the test said so: each line of `faults/crash` holds a point and which time it is reached; the first one counts."""
     try:
         with open(os.path.join(FAULTS, "crash"), encoding="utf-8") as handle:
-            wanted, nth = handle.read().split()
+            first, *others = handle.read().splitlines()
     except FileNotFoundError:
         return
+    wanted, nth = first.split()
     if wanted != point:
         return
     calls["count"] = calls["count"] + 1 if calls["point"] == point else 1
     calls["point"] = point
     if calls["count"] < int(nth):
         return
-    os.rename(os.path.join(FAULTS, "crash"), os.path.join(FAULTS, "crashed"))
+    with open(os.path.join(FAULTS, "crashed"), "a", encoding="utf-8") as crashed:
+        crashed.write(f"{first}\n")
+    os.unlink(os.path.join(FAULTS, "crash"))
+    if others:
+        with open(os.path.join(FAULTS, "crash.new"), "w", encoding="utf-8") as handle:
+            handle.write("\n".join(others))
+        os.rename(os.path.join(FAULTS, "crash.new"), os.path.join(FAULTS, "crash"))
     if os.getpgrp() == os.getpid():
         os.killpg(0, signal.SIGKILL)
     os.kill(os.getpid(), signal.SIGKILL)

@@ -148,8 +148,28 @@ def test_without_the_keystore_transcripts_are_still_read_and_reviewed(product, u
     assert private
     for path in private:
         path.rename(product.home / path.name)
-    product.story()
-    assert product.picture() == expected
+    product.replay("interrupted_text")
+    product.until_reviewed()
+    product.begin_later()
+    assert product.ask_later()
+    product.answer_later()
+    product.until(lambda: product.rows("SELECT state FROM deliveries") == [("reached",)], "the proof of delivery")
+    made = product.picture()
+    for name in (
+        "signals",
+        "queue",
+        "incidents",
+        "audit",
+        "reviews",
+        "reports",
+        "receipts",
+        "lessons",
+        "revisions",
+        "grains",
+        "projection",
+    ):
+        assert made[name] == expected[name], name
+    assert [one["text"] for one in made["events"]] == [one["text"] for one in expected["events"]]
 
 
 def test_the_environment_of_another_session_of_the_same_host_is_better_than_none(product):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 
@@ -23,9 +24,13 @@ class Keyring:
         self.remember_spool_key()
 
     def register(self, db: sqlite3.Connection, now: int) -> None:
-        """Store the wrapped intake key. The write-ahead log keeps the order of commits, so no row can outlive the key it was sealed with."""
+        """Store the wrapped intake key unless it is there: house-keeping forgets an old one that no row needs, and this process may be older.
+
+        The write-ahead log keeps the order of commits, so no row can outlive the key it was sealed with.
+        """
         with writing(db):
-            _store(db, self.public, "intake", self.intake_key_id, self.intake_key, now)
+            if db.execute("SELECT 1 FROM vault_keys WHERE key_id = ?", (self.intake_key_id,)).fetchone() is None:
+                _store(db, self.public, "intake", self.intake_key_id, self.intake_key, now)
 
     def spool_key(self, key_id: str) -> bytes | None:
         """The spool key of this id when this front knows it; an older one has to be unwrapped with the vault's private key."""
@@ -73,8 +78,12 @@ def replace_file(path: str, data: bytes) -> None:
     temporary = f"{path}.{os.getpid()}"
     handle = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        os.write(handle, data)
+        if os.write(handle, data) != len(data):  # a disk that is nearly full takes a part
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), path)
         os.fsync(handle)
+        os.replace(temporary, path)
+    except OSError:
+        os.unlink(temporary)
+        raise
     finally:
         os.close(handle)
-    os.replace(temporary, path)

@@ -8,6 +8,7 @@ import os
 import select
 import signal
 import socket
+import sqlite3
 import time
 from types import ModuleType
 
@@ -257,7 +258,7 @@ class Front:
             elif time.monotonic() >= self._next_tick:
                 self._next_tick = time.monotonic() + TICK_S
                 self._tick()
-        except AflError as bad:  # locked, full: it is tried again at the next tick
+        except (AflError, OSError, sqlite3.Error) as bad:  # locked, full: it is tried again at the next tick
             self._drains = False
             self._next_tick = time.monotonic() + TICK_S
             self._journal.say(f"later: {describe(bad)}")

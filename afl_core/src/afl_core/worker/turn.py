@@ -104,6 +104,7 @@ def keep(desk: Desk, host: Host, arrival: Arrival, project: Project) -> sessions
     if is_new and _compacts(host, arrival):
         sessions.open_epoch(db, arrival.session_id)
     if is_new and status.meta(db, "capture_enabled", "1") == "1":
+        desk.keyring.register(db, arrival.received_ms)
         intake.add(db, _row(desk.keyring, host, arrival, project))
     if not arrival.native_id.startswith(CANARY):
         status.put(db, f"hook_seen:{host.name}:{arrival.event}", {}, arrival.received_ms)
