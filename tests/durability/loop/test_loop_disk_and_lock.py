@@ -143,3 +143,18 @@ def test_a_database_that_another_process_holds_for_seconds_loses_nothing(product
     product.until_calm()
     assert product.picture() == expected
     product.check_leftovers()
+
+
+def test_a_front_that_cannot_give_hooks_a_spool_key_answers_all_the_same(product):
+    os.mkdir(product.paths.spool_key)  # stands for every reason why the file cannot be replaced
+    product.replay("interrupted_text")
+    product.until(lambda: "later: IsADirectoryError" in product.log(), "a line that says it")
+    assert len(product.pids("front")) == 1
+    product.until_reviewed()
+    product.begin_later()
+    assert product.ask_later()
+
+    os.rmdir(product.paths.spool_key)
+    product.until(lambda: os.path.isfile(product.paths.spool_key), "the spool key")
+    assert [name for name in os.listdir(product.paths.run) if name.startswith("spool.key.")] == []
+    assert product.log().count(" serves, build ") == 1

@@ -5,6 +5,7 @@ The front runs through this file: rows and dictionaries only. What it reports is
 
 from __future__ import annotations
 
+import functools
 import posixpath
 import re
 from collections.abc import Mapping, Sequence
@@ -130,15 +131,31 @@ def _signals(wanted: Sequence[str], work: Task) -> tuple[list[str], set[str], bo
     """
     found, spoken, runs = [], set[str](), False
     for signal in wanted:
-        folded = fold(signal)
-        if _CJK_RUN.search(folded):
-            if folded in work.folded:
+        known = _phrase(signal)
+        if known.is_run:
+            if known.folded in work.folded:
                 found.append(signal)
                 runs = True
-        elif (content := terms(signal).words) and _spaced(phrase := sequence(signal)) in work.order:
+        elif known.content and known.spaced in work.order:
             found.append(signal)
-            spoken.update(phrase if len(phrase) > 1 else content)
+            spoken.update(known.words if len(known.words) > 1 else known.content)
     return found, spoken, runs
+
+
+class _Phrase(NamedTuple):
+    folded: str
+    is_run: bool
+    content: tuple[str, ...]
+    words: tuple[str, ...]
+    spaced: str
+
+
+@functools.lru_cache(maxsize=4096)
+def _phrase(signal: str) -> _Phrase:
+    """A lesson's signal as it is looked for; the same few are asked about at every prompt."""
+    words = tuple(sequence(signal))
+    folded = fold(signal)
+    return _Phrase(folded, _CJK_RUN.search(folded) is not None, terms(signal).words, words, _spaced(words))
 
 
 def _spaced(words: Sequence[str]) -> str:

@@ -93,7 +93,7 @@ class Chain:
 
         def replace(match: re.Match[str]) -> str:
             nonlocal found
-            if self._hasher(match.group()) in blocked:
+            if not match.group().isalpha() and self._hasher(match.group()) in blocked:
                 found += 1
                 return f"[REDACTED:{REPEATED}]"
             return match.group()

@@ -132,11 +132,15 @@ def _derive(shared: bytes, ephemeral: bytes, public: bytes) -> bytes:
     return keyed_digest(extracted, b"afl data key wrap v1\x01")
 
 
+_INNER = bytes(byte ^ 0x36 for byte in range(256))
+_OUTER = bytes(byte ^ 0x5C for byte in range(256))
+
+
 def keyed_digest(key: bytes, data: bytes) -> bytes:
     """HMAC-SHA256 (RFC 2104), 32 bytes."""
     block = (key if len(key) <= 64 else hashlib.sha256(key).digest()).ljust(64, b"\0")
-    inner = hashlib.sha256(bytes(b ^ 0x36 for b in block) + data).digest()
-    return hashlib.sha256(bytes(b ^ 0x5C for b in block) + inner).digest()
+    inner = hashlib.sha256(block.translate(_INNER) + data).digest()
+    return hashlib.sha256(block.translate(_OUTER) + inner).digest()
 
 
 def keyed_hash(name_key: bytes, kind: str, data: bytes) -> str:
