@@ -9,6 +9,7 @@ import click
 import pytest
 
 from afl_core.cli.main import COMMANDS, cli, main
+from afl_core.cli.options import Answer
 from afl_core.files.private import ensure_private_dir
 from afl_core.settings.paths import Paths
 from afl_core.store.migrate import create_or_migrate
@@ -141,3 +142,19 @@ def test_what_is_not_there_is_an_error_that_says_where_to_look(
     error = capsys.readouterr().err
     assert "moon" in error
     assert "  next: " in error
+
+
+def test_a_damaged_database_is_an_error_and_no_traceback(stored: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    database = pathlib.Path(Paths(stored).database)
+    raw = bytearray(database.read_bytes())
+    raw[4096:] = b"\xa5" * (len(raw) - 4096)
+    database.write_bytes(raw)
+    assert main(["memory", "list", "--home", str(stored)]) == 1
+    error = capsys.readouterr().err
+    assert error.startswith("afl: AFL-STORE-012: ")
+    assert "  next: " in error
+
+
+def test_what_a_model_wrote_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    Answer(None, as_json=False).give({}, ["a\x1b]0;pwned\x07b\x1b[2J\u202ec\td"])
+    assert capsys.readouterr().out == "a\ufffd]0;pwned\ufffdb\ufffd[2J\ufffdc\td\n"

@@ -9,6 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
+from afl_core.model.errors import PluginError
 from afl_core.plugins import discovery
 from afl_core.plugins.discovery import Found, discover, read_entry_points
 from afl_core.plugins.isolation import FAILURES_TO_QUARANTINE, QUARANTINE_MS, Guard, MemoryLedger
@@ -97,7 +98,7 @@ def test_observers_hear_and_what_they_raise_is_not_felt(modules: pathlib.Path) -
     registry = Registry([_plugin(modules, "deaf", raising), _plugin(modules, "ear", GOOD.format(name="ear"))])
     registry.tell("afl_event_captured", event={"event_id": "e"})
     assert sys.modules["plug_ear"].seen == [{"event_id": "e"}]
-    assert "ValueError: deaf" in {one.name: one.problem for one in registry.plugins()}["deaf"]
+    assert "ValueError at plug_deaf.py:4" in {one.name: one.problem for one in registry.plugins()}["deaf"]
 
 
 def test_repeated_failures_lead_to_quarantine_which_ends(clock: object) -> None:
@@ -147,3 +148,43 @@ def test_a_broken_cache_is_only_slower(tmp_path: pathlib.Path, content: bytes) -
     cache = tmp_path / "plugins.json"
     cache.write_bytes(content)
     assert "core" in {found.name for found in discover(str(cache))}
+
+
+def test_what_a_foreign_error_says_is_not_kept_where_it_may_quote_evidence() -> None:
+    guard = Guard(MemoryLedger())
+    secret = "my password is hunter2-Sesame!"
+
+    def judging() -> None:
+        raise ValueError(f"cannot judge {secret!r}")
+
+    with pytest.raises(PluginError) as refused:
+        guard.call("p", "redact", judging)
+    [entry] = guard.ledger.all()
+    assert "hunter2" not in refused.value.sentence
+    assert "hunter2" not in entry.last_error
+    assert entry.last_error.startswith("ValueError at test_registry.py:")
+
+
+RAISING = "from afl_core.spec.marker import hookimpl\nAFL_API_VERSION = 1\n@hookimpl\ndef afl_redactors(): raise OSError('no rules')"
+
+
+def test_a_redactor_plugin_that_cannot_register_is_missed(modules: pathlib.Path) -> None:
+    registry = Registry([_plugin(modules, "good", GOOD.format(name="good")), _plugin(modules, "bad", RAISING)])
+    assert registry.missing_redactors(()) == ["bad"]
+
+
+def test_a_redactor_plugin_that_was_there_at_install_and_does_not_load_or_is_gone_is_missed(modules: pathlib.Path) -> None:
+    found = [_plugin(modules, "good", GOOD.format(name="good")), _plugin(modules, "broken", "raise ZeroDivisionError")]
+    assert Registry(found).missing_redactors(["good", "broken", "gone"]) == ["broken", "gone"]
+    assert Registry(found).missing_redactors(["good"]) == []
+
+
+def test_a_plugin_that_failed_to_register_once_is_asked_again(modules: pathlib.Path) -> None:
+    source = (
+        "from afl_core.spec.marker import hookimpl\nAFL_API_VERSION = 1\ncalls = []\nclass R:\n    name = 'late'; version = '1'\n"
+        "@hookimpl\ndef afl_redactors():\n    calls.append(1)\n    if len(calls) == 1:\n        raise OSError('not yet')\n    return [R()]"
+    )
+    registry = Registry([_plugin(modules, "late", source)])
+    assert registry.missing_redactors(()) == ["late"]
+    assert registry.missing_redactors(()) == []
+    assert [redactor.name for _, redactor in registry.redactors()] == ["late"]

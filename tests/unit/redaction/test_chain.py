@@ -87,3 +87,10 @@ def test_a_secret_that_was_recognised_once_is_blocked_where_no_rule_sees_it() ->
 
 def test_the_versions_name_every_redactor() -> None:
     assert _chain(Word("a", "x"), Word("b", "y")).versions == "x/1,y/1"
+
+
+def test_a_redactor_that_should_be_there_and_is_not_means_no_text_at_all() -> None:
+    chain = Chain([("plugin", Word("a"))], Guard(MemoryLedger()), _hash, missing=["other"])  # type: ignore[list-item]
+    with pytest.raises(RedactionError, match="redactor plug-in 'other' cannot be used") as refused:
+        chain.redact("text without any secret")
+    assert refused.value.code == "AFL-REDACT-005"

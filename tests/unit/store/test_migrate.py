@@ -208,3 +208,38 @@ def test_a_network_mount_is_refused_and_the_way_out_named(tmp_path: pathlib.Path
         refuse_unsafe_mount(str(tmp_path / "store"), str(table))
     assert "AFL_DATA_ROOT" in refused.value.hint
     refuse_unsafe_mount("/", str(table))
+
+
+def test_a_linked_or_foreign_database_is_refused_at_run_time_too(home: pathlib.Path, tmp_path: pathlib.Path) -> None:
+    paths = Paths(home)
+    _create(paths)
+    os.rename(paths.database, tmp_path / "moved")
+    os.symlink(tmp_path / "moved", paths.database)
+    with pytest.raises(StoreError, match="is not a regular file") as refused:
+        connect(paths.database)
+    assert refused.value.code == "AFL-STORE-013"
+    if os.getuid() == 0:
+        os.unlink(paths.database)
+        os.rename(tmp_path / "moved", paths.database)
+        os.chown(paths.database, 12345, 12345)
+        with pytest.raises(StoreError, match="belongs to user 12345"):
+            connect(paths.database)
+
+
+def test_a_damaged_database_says_so_and_how_to_go_on(home: pathlib.Path) -> None:
+    paths = Paths(home)
+    _create(paths)
+    db = connect(paths.database)
+    with writing(db):
+        db.executemany("INSERT INTO meta VALUES (?, ?)", [(f"key-{n}", "x" * 200) for n in range(500)])
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    raw = bytearray(pathlib.Path(paths.database).read_bytes())
+    raw[4096:] = os.urandom(len(raw) - 4096)
+    pathlib.Path(paths.database).write_bytes(raw)
+    with pytest.raises(StoreError, match="is damaged") as refused:
+        db = connect(paths.database)
+        with writing(db):
+            db.execute("SELECT count(*) FROM meta").fetchone()
+            db.execute("INSERT INTO meta VALUES ('a', 'b')")
+    assert refused.value.code == "AFL-STORE-012"

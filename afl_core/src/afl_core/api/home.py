@@ -63,6 +63,7 @@ class Home:
         self.clock = clock
         self._killable = killable
         self._db: sqlite3.Connection | None = None
+        self._chain: Chain | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -121,15 +122,20 @@ class Home:
         """The vault's public half: enough for writing."""
         return load_public(self.paths)
 
-    @functools.cached_property
+    @property
     def chain(self) -> Chain:
-        """Redaction."""
-        name_key = self.half.name_key
-        return Chain(
-            self.registry.redactors(),
-            self.guard,
-            lambda secret: keyed_hash(name_key, "secret", secret.encode("utf-8", "surrogatepass"))[:32],
-        )
+        """Redaction: every redactor that was there at install must be there now, or nothing is kept."""
+        if self._chain is None or self._chain.missing:
+            name_key = self.half.name_key
+            expected = remembered(self.paths).get("redactors")
+            missing = self.registry.missing_redactors(map(str, expected) if isinstance(expected, list) else ())
+            self._chain = Chain(
+                self.registry.redactors(),
+                self.guard,
+                lambda secret: keyed_hash(name_key, "secret", secret.encode("utf-8", "surrogatepass"))[:32],
+                missing,
+            )
+        return self._chain
 
     @functools.cached_property
     def writer(self) -> Writer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import sqlite3
 import sys
 
 import click
@@ -89,14 +90,15 @@ def main(arguments: list[str] | None = None) -> int:
         context = getattr(bad, "ctx", None)
         click.echo(f"  next: {context.command_path if context else 'afl'} --help", err=True)
         code = 1
-    except AflError as bad:
-        for line in bad.lines():
-            click.echo(line, err=True)
-        _cause(bad, verbose)
-        code = 1
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the reader is gone; nothing more can be said
         code = 0
+    except AflError as bad:
+        code = _told(bad, bad.__cause__, verbose)
+    except (sqlite3.Error, OSError) as bad:
+        from afl_core.api.errors import understood
+
+        code = _told(understood(bad), bad, verbose)
     else:
         code = result if isinstance(result, int) else 0
     if arguments is None:
@@ -104,9 +106,12 @@ def main(arguments: list[str] | None = None) -> int:
     return code
 
 
-def _cause(bad: BaseException, verbose: bool) -> None:
-    if verbose and bad.__cause__ is not None:
-        click.echo(f"  cause: {type(bad.__cause__).__name__}: {bad.__cause__}", err=True)
+def _told(bad: AflError, cause: BaseException | None, verbose: bool) -> int:
+    for line in bad.lines():
+        click.echo(line, err=True)
+    if verbose and cause is not None:
+        click.echo(f"  cause: {type(cause).__name__}: {cause}", err=True)
+    return 1
 
 
 if __name__ == "__main__":

@@ -26,7 +26,7 @@ class Answer:
             click.echo(json.dumps(data, ensure_ascii=False, indent=2, sort_keys=False, default=str))
         else:
             for line in lines:
-                click.echo(line)
+                click.echo(plain(line))
 
     def progress(self, line: str) -> None:
         """Say how long work goes on, on standard error, to people only."""
@@ -84,6 +84,13 @@ class HelpfulGroup(click.Group):
             click.echo(ctx.get_help())
             return 0
         return super().invoke(ctx)
+
+
+def plain(text: str) -> str:
+    """What models and people wrote, without what a terminal would obey: control and format characters become the replacement character."""
+    import unicodedata
+
+    return "".join("\ufffd" if char not in "\n\t" and unicodedata.category(char) in ("Cc", "Cf", "Co", "Cs") else char for char in text)
 
 
 def moment(ms: int | None) -> str:

@@ -12,7 +12,7 @@ from typing import Protocol, TypeVar
 import attrs
 
 from afl_core.model.clock import Clock, now_ms
-from afl_core.model.errors import PluginError
+from afl_core.model.errors import AflError, PluginError
 
 T = TypeVar("T")
 
@@ -122,6 +122,19 @@ class Mark:
         self._map[:] = bytes(self.SIZE)
 
 
+def describe(bad: BaseException, *, verbatim: bool) -> str:
+    """An error for the ledger: our own sentence, or the kind of a foreign error with its words or, where they may quote evidence, its place."""
+    if isinstance(bad, AflError):
+        return bad.sentence
+    if verbatim:
+        return f"{type(bad).__name__}: {bad}"
+    trace = bad.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = f" at {os.path.basename(trace.tb_frame.f_code.co_filename)}:{trace.tb_lineno}" if trace else ""
+    return type(bad).__name__ + where
+
+
 class Guard:
     """Makes one call of one plug-in. `mark` and `seconds` bound it by a kernel timer: only where the process may be killed (jobs)."""
 
@@ -133,8 +146,12 @@ class Guard:
             self._failed(*left, f"did not return in time, or ended its process, in {left[1]}")
             mark.clear()
 
-    def call(self, plugin: str, call: str, function: Callable[[], T], *, seconds: float = 0.0) -> T:
-        """The function's result; raise `PluginError` when it raised or is in quarantine. The cause is chained."""
+    def call(self, plugin: str, call: str, function: Callable[[], T], *, seconds: float = 0.0, verbatim: bool = False) -> T:
+        """The function's result; raise `PluginError` when it raised or is in quarantine. The cause is chained.
+
+        What a foreign error says may quote the text the plug-in was given, so only its type and place are kept; `verbatim` keeps its words
+        too, for calls that are given nothing of a person's (importing, registering).
+        """
         entry = self.ledger.read(plugin, call)
         if entry is not None and quarantined(entry, self._clock()):
             raise PluginError(
@@ -146,7 +163,7 @@ class Guard:
             with self._bounded(plugin, call, seconds):
                 result = function()
         except (Exception, SystemExit) as bad:
-            error = f"{type(bad).__name__}: {bad}"
+            error = describe(bad, verbatim=verbatim)
             self._failed(plugin, call, error)
             raise PluginError(
                 f"plug-in {plugin!r} failed in {call}: {error[:ERROR_CHARS]}", code="AFL-PLUGIN-003", hint="run: afl plugins list"

@@ -44,6 +44,7 @@ class Registry:
         self._manager.add_hookspecs(hooks)
         self._loaded: list[Loaded] = []
         self._cache: dict[str, list[tuple[str, Any]]] = {}
+        self._lost: dict[str, set[str]] = {}
         for one in found:
             self._load(one)
 
@@ -51,7 +52,7 @@ class Registry:
         name, problem = one.name, ""
         kinds: tuple[str, ...] = ()
         try:
-            module = self.guard.call(name, "import", lambda: importlib.import_module(one.module.partition(":")[0]))
+            module = self.guard.call(name, "import", lambda: importlib.import_module(one.module.partition(":")[0]), verbatim=True)
             asked = getattr(module, "AFL_API_VERSION", None)
             if not isinstance(asked, int) or not 1 <= asked <= API_VERSION:
                 problem = f"was written for plug-in contract {asked!r}; this version of afl_core has {API_VERSION}: upgrade " + (
@@ -87,16 +88,21 @@ class Registry:
                 return function(**accepted)
 
             try:
-                result = self.guard.call(implementation.plugin_name, hook, ask)
+                result = self.guard.call(implementation.plugin_name, hook, ask, verbatim=True)
             except PluginError as bad:
                 self._note(implementation.plugin_name, bad.sentence)
+                self._lost.setdefault(hook, set()).add(implementation.plugin_name)
                 continue
+            self._lost.get(hook, set()).discard(implementation.plugin_name)
             items.extend((implementation.plugin_name, item) for item in result or ())
         return items
 
     def _registered(self, hook: str) -> list[tuple[str, Any]]:
         if hook not in self._cache:
-            self._cache[hook] = self._each(hook)
+            found = self._each(hook)
+            if self._lost.get(hook):
+                return found  # asked again next time: what failed once may work then
+            self._cache[hook] = found
         return self._cache[hook]
 
     def _note(self, plugin: str, problem: str) -> None:
@@ -121,6 +127,11 @@ class Registry:
     def redactors(self) -> list[tuple[str, Redactor]]:
         """(plug-in, redactor) in the order they run: by redactor name."""
         return sorted(self._registered("afl_redactors"), key=lambda one: one[1].name)
+
+    def missing_redactors(self, expected: Iterable[str]) -> list[str]:
+        """Plug-ins whose redactors cannot be used: those that failed to register theirs, and those of `expected` that did not load or are gone."""
+        working = {plugin for plugin, _ in self.redactors()}
+        return sorted({*self._lost.get("afl_redactors", ()), *(name for name in expected if name not in working)})
 
     def commands(self) -> list[CommandSpec]:
         """Commands that plug-ins add, by name."""

@@ -33,10 +33,13 @@ class Redacted:
 
 
 class Chain:
-    """All redactors in order. `hasher` names a secret without keeping it."""
+    """All redactors in order. `hasher` names a secret without keeping it; `missing` names plug-ins that should be among them and are not."""
 
-    def __init__(self, redactors: Sequence[tuple[str, Redactor]], guard: Guard, hasher: Callable[[str], str]) -> None:
+    def __init__(
+        self, redactors: Sequence[tuple[str, Redactor]], guard: Guard, hasher: Callable[[str], str], missing: Sequence[str] = ()
+    ) -> None:
         self._redactors = list(redactors)
+        self.missing = tuple(missing)
         self._guard = guard
         self._hasher = hasher
 
@@ -52,6 +55,12 @@ class Chain:
                 "no redactor is installed, so nothing can be kept or sent",
                 code="AFL-REDACT-002",
                 hint="pip install ./afl_redactors, then run: afl doctor",
+            )
+        if self.missing:
+            raise RedactionError(
+                f"redactor plug-in {self.missing[0]!r} cannot be used, so nothing can be kept or sent",
+                code="AFL-REDACT-005",
+                hint="run: afl plugins list; when it was removed on purpose, run: afl install",
             )
         counts: Counter[str] = Counter()
         secrets: list[str] = []

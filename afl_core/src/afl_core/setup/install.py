@@ -112,7 +112,16 @@ def plan_install(
     runtime = choose_runtime(python, found, home.environ)
     keystore, said = _keystore(registry, paths, settings.keystore, database)
     pack = plan_pack(paths, runtime, [one.manifest for one in selection.selected], found, registry, empty=bool(legacy.pack))
-    current = _current(paths, pack.build, runtime.python, runtime.site, selection, before, home.clock)
+    current = _current(
+        paths,
+        pack.build,
+        runtime.python,
+        runtime.site,
+        selection,
+        sorted({plugin for plugin, _ in registry.redactors()}),
+        before,
+        home.clock,
+    )
     connection = plan_connection(
         registry.hosts(), paths, selection, before, runtime.python, without=old.owns_handler if legacy.settings else None
     )
@@ -199,7 +208,14 @@ def _keystore(registry: Registry, paths: Paths, wanted: str, database: Database)
 
 
 def _current(
-    paths: Paths, build: str, python: str, site: tuple[str, ...], selection: Selection, before: dict[str, Any], clock: Clock
+    paths: Paths,
+    build: str,
+    python: str,
+    site: tuple[str, ...],
+    selection: Selection,
+    redactors: list[str],
+    before: dict[str, Any],
+    clock: Clock,
 ) -> dict[str, Any]:
     body = {
         "build": build,
@@ -210,6 +226,7 @@ def _current(
         "data_root": paths.data,
         "home": paths.home,
         "hosts": {one.name: {"config_dir": str(one.config_dir), "settings_path": str(one.settings_path)} for one in selection.selected},
+        "redactors": redactors,
     }
     moment = before.get("installed_ms") if upgrade.same_install(before, body) else clock()
     return {**body, "installed_ms": moment}

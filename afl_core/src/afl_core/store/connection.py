@@ -6,7 +6,9 @@ The front runs through this file: it imports sqlite3 and nothing of the plug-in 
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
+import stat
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -24,7 +26,8 @@ FRONT_BUSY_MS = 200
 
 
 def connect(path: Path | str, *, busy_ms: int = BUSY_MS, readonly: bool = False) -> sqlite3.Connection:
-    """Open an existing database of ours; raise `StoreError` when it is missing, foreign, older or newer than this runtime."""
+    """Open an existing database of ours; raise `StoreError` when it is missing, a link, another person's, foreign, older or newer than this runtime."""
+    _refuse_strange_file(path)
     try:
         db = sqlite3.connect(
             f"file:{_quoted(str(path))}?mode={'ro' if readonly else 'rw'}", uri=True, isolation_level=None, timeout=busy_ms / 1000
@@ -39,10 +42,23 @@ def connect(path: Path | str, *, busy_ms: int = BUSY_MS, readonly: bool = False)
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute("PRAGMA secure_delete = ON")
+    except sqlite3.DatabaseError as bad:
+        db.close()
+        raise explain(bad, path) from bad
     except BaseException:
         db.close()
         raise
     return db
+
+
+def _refuse_strange_file(path: Path | str) -> None:
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return  # SQLite says what is wrong
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+        what = f"belongs to user {found.st_uid}" if stat.S_ISREG(found.st_mode) else "is not a regular file (a link is never followed)"
+        raise StoreError(f"{path} {what}", code="AFL-STORE-013", hint=f"move {path} away, or set AFL_DATA_ROOT")
 
 
 def _quoted(path: str) -> str:
@@ -102,8 +118,10 @@ def writing(db: sqlite3.Connection, *, durable: bool = False) -> Iterator[sqlite
                 )
             yield db
             db.execute("COMMIT")
-        except sqlite3.OperationalError as bad:
+        except sqlite3.DatabaseError as bad:
             _rollback(db)
+            if isinstance(bad, (sqlite3.IntegrityError, sqlite3.ProgrammingError)):
+                raise  # ours: the caller knows which row, or the statement is wrong
             raise explain(bad, _name(db)) from bad
         except BaseException:
             _rollback(db)
@@ -123,12 +141,18 @@ def _name(db: sqlite3.Connection) -> str:
     return str(row[2]) if row else "the database"
 
 
-def explain(bad: sqlite3.OperationalError, path: Path | str) -> StoreError:
+def explain(bad: sqlite3.Error, path: Path | str) -> StoreError:
     """Turn SQLite's own words into an error that says what to do."""
     text = str(bad)
+    if "malformed" in text or "not a database" in text:
+        return StoreError(
+            f"{path} is damaged ({text})",
+            code="AFL-STORE-012",
+            hint="move it away with its -wal and -shm files, copy the newest file of the backups directory to its place or run: afl install",
+        )
     if "locked" in text or "busy" in text:
         return StoreError(
-            f"{path} is locked by another process", code="AFL-STORE-005", hint="try again; `afl doctor` shows which processes are ours"
+            f"{path} is locked by another process", code="AFL-STORE-005", hint=f"try again; `fuser {path}` names who holds it"
         )
     if "full" in text:
         return StoreError(

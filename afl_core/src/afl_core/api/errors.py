@@ -1,0 +1,16 @@
+"""Errors that come from below without words of ours: the database's and the operating system's, turned into a sentence with a next step."""
+
+from __future__ import annotations
+
+import sqlite3
+
+from afl_core.model.errors import AflError, PathError
+from afl_core.store.connection import explain
+
+
+def understood(bad: sqlite3.Error | OSError) -> AflError:
+    """The same as an error of this product's family."""
+    if isinstance(bad, sqlite3.Error):
+        return explain(bad, "the database")
+    where = f"{bad.filename}: " if bad.filename else ""
+    return PathError(f"{where}{bad.strerror or type(bad).__name__}", code="AFL-PATH-008", hint="run: afl doctor")
