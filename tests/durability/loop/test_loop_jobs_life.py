@@ -154,6 +154,7 @@ def test_without_the_keystore_transcripts_are_still_read_and_reviewed(product, u
     assert product.ask_later()
     product.answer_later()
     product.until(lambda: product.rows("SELECT state FROM deliveries") == [("reached",)], "the proof of delivery")
+    product.until(lambda: product.one("SELECT count(*) FROM events") == len(expected["events"]), "all events")
     made = product.picture()
     for name in (
         "signals",

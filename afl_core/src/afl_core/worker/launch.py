@@ -17,6 +17,9 @@ BACKOFF_S = (1.0, 2.0, 5.0, 15.0, 60.0, 300.0)
 RECENT_S = 5.0
 """What was told this shortly before the process left may not have been read; the next one is told again."""
 
+AT_ONCE_S = 1.0
+"""A process that leaves this soon found that an elder one, of a front that is gone, still finishes a review."""
+
 PENDING_BYTES = 1 << 20
 """More than this is not kept for a process that does not read: it finds its work in the store anyway."""
 
@@ -117,6 +120,9 @@ class Jobs:
             return False
         self._failures, self._not_before = 0, 0.0
         self._told = {session_id: at for session_id, at in self._told.items() if now - at < RECENT_S}
+        if self._told and now - self._started < AT_ONCE_S:
+            self._failures, self._not_before = 1, now + BACKOFF_S[0]  # no spinning: the next tick starts one
+            return False
         return bool(self._told)
 
     def dismiss(self) -> None:
