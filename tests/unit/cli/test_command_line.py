@@ -12,6 +12,8 @@ from afl_core.cli.main import COMMANDS, cli, main
 from afl_core.cli.options import Answer
 from afl_core.files.private import ensure_private_dir
 from afl_core.settings.paths import Paths
+from afl_core.store import ledger
+from afl_core.store.connection import connect, writing
 from afl_core.store.migrate import create_or_migrate
 
 
@@ -158,3 +160,16 @@ def test_a_damaged_database_is_an_error_and_no_traceback(stored: pathlib.Path, c
 def test_what_a_model_wrote_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     Answer(None, as_json=False).give({}, ["a\x1b]0;pwned\x07b\x1b[2J\u202ec\td"])
     assert capsys.readouterr().out == "a\ufffd]0;pwned\ufffdb\ufffd[2J\ufffdc\td\n"
+
+
+def test_a_plugins_failures_can_be_forgotten_after_it_was_repaired(stored: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    db = connect(Paths(stored).database)
+    with writing(db):
+        ledger.write(db, ledger.LedgerRow("redactors", "redact", 3, "ValueError at rules.py:1", 1, 2**53))
+    db.close()
+    assert main(["plugins", "retry", "redactors", "--home", str(stored)]) == 0
+    assert capsys.readouterr().out == "redactors: forgot its failures in redact\n"
+    assert main(["plugins", "retry", "redactors", "--home", str(stored)]) == 0
+    assert "nothing was held against it" in capsys.readouterr().out
+    assert main(["plugins", "retry", "moon", "--home", str(stored)]) == 1
+    assert "no plug-in is called 'moon'" in capsys.readouterr().err

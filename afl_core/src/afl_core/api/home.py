@@ -20,7 +20,7 @@ from afl_core.plugins.registry import Registry
 from afl_core.redaction.chain import Chain
 from afl_core.settings.load import load_policy, load_settings
 from afl_core.settings.paths import Paths
-from afl_core.settings.schema import Policy, Settings
+from afl_core.settings.schema import VARIABLES, Policy, Settings
 from afl_core.spec.keystore import Keystore
 from afl_core.store.connection import connect
 from afl_core.vault.blobs import Blobs
@@ -94,6 +94,14 @@ class Home:
     def settings(self) -> Settings:
         """Defaults, settings file, environment."""
         return load_settings(self.paths.settings_file, self.environ)
+
+    def listen(self, variables: Mapping[str, str]) -> None:
+        """Read the settings again, with a session's own variables over this process's.
+
+        Raises `SettingsError` for a value that is none; the settings then stay as they were.
+        """
+        own = {name: value for name, value in variables.items() if name in VARIABLES}
+        self.__dict__["settings"] = load_settings(self.paths.settings_file, {**self.environ, **own})
 
     @property
     def reviewer_environ(self) -> dict[str, str]:

@@ -1,4 +1,4 @@
-"""`afl plugins list`."""
+"""`afl plugins list|retry`."""
 
 from __future__ import annotations
 
@@ -31,3 +31,17 @@ def _state(one: dict[str, object]) -> str:
     if one["quarantined"]:
         return f"in quarantine: {one['last_error']}"
     return f"{one['failures']} failures: {one['last_error']}" if one["failures"] else "ok"
+
+
+@plugins.command("retry", help="Forget a plug-in's failures, so that it is called again at once (after it was repaired).")
+@click.argument("plugin")
+@common
+def retry(answer: Answer, plugin: str) -> None:
+    """Lift the quarantine."""
+    from afl_core.api import plugins as api
+    from afl_core.api.home import Home
+
+    with Home(answer.home) as home:
+        calls = api.retried(home, plugin)
+    said = f"{plugin}: forgot its failures in {', '.join(calls)}" if calls else f"{plugin}: nothing was held against it"
+    answer.give({"plugin": plugin, "forgotten": calls}, [said])

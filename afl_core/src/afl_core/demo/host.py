@@ -55,9 +55,13 @@ class ReplayedHost:
         """The moments of a recorded case as if its last hook ran at `now_ms`."""
         last = max(step["t"] for step in Recorded.sequence(name))
         delta = dt.timedelta(milliseconds=now_ms - last * 1000)
+        transcripts: dict[Path, None] = {}
         for moment in replay(name, self.home, self.project):
+            transcripts[moment.transcript] = None
             self.shift(moment.transcript, delta)
             yield moment
+        for transcript in transcripts:
+            self.shift(transcript, delta)  # what the host wrote after its last hook
 
     def shift(self, transcript: Path, delta: dt.timedelta) -> None:
         """Move the recorded times of lines that were appended since the last call. Same width, so offsets stay."""

@@ -157,7 +157,7 @@ class Guard:
             raise PluginError(
                 f"plug-in {plugin!r} is in quarantine after {entry.failures} failures in {call}: {entry.last_error}",
                 code="AFL-PLUGIN-004",
-                hint="run: afl plugins list",
+                hint=f"when it is repaired, run: afl plugins retry {plugin}",
             )
         try:
             with self._bounded(plugin, call, seconds):

@@ -65,6 +65,10 @@ class Settings:
     debug: bool = _setting(False, PREFIX + "DEBUG", "write transition lines to standard error")
 
 
+VARIABLES = frozenset(field.metadata["env"] for field in attrs.fields(Settings))
+"""The environment variables that stand for settings."""
+
+
 @attrs.frozen
 class Policy:
     """The policy of changes: who decides that a proposed lesson is used."""

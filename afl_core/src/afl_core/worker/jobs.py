@@ -135,7 +135,9 @@ class Jobs:
             self._look_everywhere()
             return
         if isinstance(env, dict):
-            self.reviews.learn(session_id, {str(name): str(value) for name, value in env.items()})
+            variables = {str(name): str(value) for name, value in env.items()}
+            self.reviews.learn(session_id, variables)
+            self._attempt("settings", lambda: self.home.listen(variables))
         now = elapsed_ms()
         self._due[session_id] = [now, *(now + later for later in AGAIN_MS)]
 
