@@ -71,9 +71,12 @@ class Record:
 
 
 def read(line: Line) -> Record | None:
-    """The record in a line, or None when it is not one JSON object (cut off, damaged, or too deep to read)."""
+    """The record in a line, or None when it is not one JSON object (cut off, damaged, or too deep to read).
+
+    Bytes that are not UTF-8 become the replacement character: one broken letter must not lose a person's words.
+    """
     try:
-        fields = json.loads(line.data, parse_constant=_refuse)
+        fields = json.loads(line.data.decode("utf-8", "replace"), parse_constant=_refuse)
     except (ValueError, RecursionError):
         return None
     return Record(line.offset, fields) if isinstance(fields, dict) else None

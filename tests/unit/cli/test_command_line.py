@@ -173,3 +173,51 @@ def test_a_plugins_failures_can_be_forgotten_after_it_was_repaired(stored: pathl
     assert "nothing was held against it" in capsys.readouterr().out
     assert main(["plugins", "retry", "moon", "--home", str(stored)]) == 1
     assert "no plug-in is called 'moon'" in capsys.readouterr().err
+
+
+def test_an_error_is_an_object_on_standard_output_where_json_was_asked_for(home: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["memory", "list", "--home", str(home), "--json"]) == 1
+    printed = capsys.readouterr()
+    assert json.loads(printed.out)["error"]["code"] == "AFL-STORE-001"
+    assert json.loads(printed.out)["error"]["next"] == "run: afl install"
+    assert printed.err.startswith("afl: AFL-STORE-001: ")
+
+
+def test_a_defect_is_one_line_without_its_words_and_a_traceback_only_when_asked_for(
+    stored: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_arguments: object) -> None:
+        raise LookupError("a person's words")
+
+    monkeypatch.setattr("afl_core.api.capture.read", broken)
+    assert main(["capture", "status", "--home", str(stored)]) == 1
+    error = capsys.readouterr().err
+    assert "AFL-DEFECT-001: a defect of this product: LookupError at test_command_line.py:" in error
+    assert "words" not in error
+    assert main(["capture", "status", "--home", str(stored), "--verbose"]) == 1
+    assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "words"),
+    [("AFL_NOW_MS", "soon", "AFL_NOW_MS is 'soon'"), ("AGENT_FEEDBACK_LOOP_REVIEW_MAX_AGE", "x", "REVIEW_MAX_AGE")],
+)
+def test_a_bad_variable_is_an_error_by_name(
+    name: str, value: str, words: str, stored: pathlib.Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(name, value)
+    assert main(["capture", "off", "--home", str(stored)]) == 1
+    assert words in capsys.readouterr().err
+
+
+def test_an_empty_home_is_refused_and_never_taken_for_the_real_one(capsys: pytest.CaptureFixture[str]) -> None:
+    for arguments in (["--home", "", "paths"], ["paths", "--home", ""], ["memory", "--home=", "list"]):
+        assert main(arguments) == 1
+        assert "AFL-PATH-009" in capsys.readouterr().err
+
+
+def test_a_data_directory_that_is_a_file_is_an_error_with_its_path(home: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (home / ".agent").mkdir()
+    (home / ".agent" / "feedback-loop-data").write_text("x")
+    assert main(["memory", "list", "--home", str(home)]) == 1
+    assert "feedback-loop-data" in capsys.readouterr().err

@@ -13,7 +13,7 @@ from typing import Self
 from afl_core.api.ledger import StoreLedger
 from afl_core.files.private import check_components, read_private_file
 from afl_core.model.clock import Clock, now_ms
-from afl_core.model.errors import ModelError
+from afl_core.model.errors import ModelError, PathError
 from afl_core.plugins.discovery import discover
 from afl_core.plugins.isolation import Guard, Mark, MemoryLedger
 from afl_core.plugins.registry import Registry
@@ -31,13 +31,24 @@ from afl_core.vault.seal import keyed_hash
 
 def paths_of(home: str | None, environ: Mapping[str, str]) -> Paths:
     """The paths of a home (default: `HOME`). The data root is `AFL_DATA_ROOT`, else the one remembered at install."""
-    root = Paths(home or environ.get("HOME") or os.path.expanduser("~"))
+    if home == "":
+        raise PathError("--home was given without a directory", code="AFL-PATH-009", hint="name a directory, or leave --home out")
+    root = Paths(home or environ.get("HOME") or _users_home())
     try:
         kept = remembered(root)
     except ModelError:
         kept = {}  # install and doctor, which can mend the file, must be able to start
     wanted = environ.get("AFL_DATA_ROOT") or kept.get("data_root") or None
     return Paths(root.home, str(wanted) if wanted else None)
+
+
+def _users_home() -> str:
+    """The home of whoever runs this, when `HOME` does not say it."""
+    if os.name != "posix":
+        return os.path.expanduser("~")
+    import pwd
+
+    return pwd.getpwuid(os.getuid()).pw_dir
 
 
 def remembered(paths: Paths) -> dict[str, object]:

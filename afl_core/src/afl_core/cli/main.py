@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import os
-import sqlite3
 import sys
 
 import click
@@ -77,41 +76,22 @@ def cli(ctx: click.Context, /, **_options: object) -> None:
 def main(arguments: list[str] | None = None) -> int:
     """Run the command and return the exit code: 0 done or nothing to do, 1 any error, 2 only for a `--fail-on` hit."""
     given = sys.argv[1:] if arguments is None else arguments
-    verbose = "--verbose" in given
     try:
         result = cli.main(args=given, prog_name=os.path.basename(sys.argv[0]) if arguments is None else "afl", standalone_mode=False)
+        code = result if isinstance(result, int) else 0
+        sys.stdout.flush()
     except click.exceptions.Exit as left:
         code = left.exit_code
-    except click.Abort:
-        click.echo("afl: stopped", err=True)
-        code = 1
-    except click.ClickException as bad:
-        click.echo(f"afl: AFL-USAGE-001: {bad.format_message()}", err=True)
-        context = getattr(bad, "ctx", None)
-        click.echo(f"  next: {context.command_path if context else 'afl'} --help", err=True)
-        code = 1
     except BrokenPipeError:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the reader is gone; nothing more can be said
         code = 0
-    except AflError as bad:
-        code = _told(bad, bad.__cause__, verbose)
-    except (sqlite3.Error, OSError) as bad:
-        from afl_core.api.errors import understood
+    except (Exception, KeyboardInterrupt) as bad:  # noqa: BLE001 - the last net: whatever it is, a person gets one line and a next step
+        from afl_core.cli.failing import told
 
-        code = _told(understood(bad), bad, verbose)
-    else:
-        code = result if isinstance(result, int) else 0
+        code = told(bad, given)
     if arguments is None:
         sys.exit(code)
     return code
-
-
-def _told(bad: AflError, cause: BaseException | None, verbose: bool) -> int:
-    for line in bad.lines():
-        click.echo(line, err=True)
-    if verbose and cause is not None:
-        click.echo(f"  cause: {type(cause).__name__}: {cause}", err=True)
-    return 1
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def common(function: F) -> F:
     def wrapped(ctx: click.Context, /, home: str | None, as_json: bool, output_format: str | None, verbose: bool, **arguments: Any) -> Any:
         del verbose
         said = [context.params for context in _parents(ctx)]
-        home = home or next((params["home"] for params in said if params.get("home")), None)
+        home = home if home is not None else next((params["home"] for params in said if params.get("home") is not None), None)
         as_json = (
             as_json or output_format == "json" or any(params.get("as_json") or params.get("output_format") == "json" for params in said)
         )

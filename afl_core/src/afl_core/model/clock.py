@@ -6,6 +6,8 @@ import os
 import time
 from collections.abc import Callable
 
+from afl_core.model.errors import ModelError
+
 Clock = Callable[[], int]
 """A function that returns milliseconds since the Unix epoch."""
 
@@ -16,4 +18,9 @@ DAY_MS = 86_400_000
 def now_ms() -> int:
     """Milliseconds since the Unix epoch; `AFL_NOW_MS` freezes it (tests, replays)."""
     frozen = os.environ.get("AFL_NOW_MS")
-    return int(frozen) if frozen else time.time_ns() // 1_000_000
+    if not frozen:
+        return time.time_ns() // 1_000_000
+    try:
+        return int(frozen)
+    except ValueError as bad:
+        raise ModelError(f"AFL_NOW_MS is {frozen!r}, not a number of milliseconds", code="AFL-MODEL-004", hint="unset AFL_NOW_MS") from bad

@@ -25,7 +25,7 @@ from afl_core.store.connection import writing
 from afl_core.worker import upkeep
 from afl_core.worker.absorb import Absorbed, absorb
 from afl_core.worker.due import evaluate
-from afl_core.worker.front import describe
+from afl_core.worker.journal import describe
 from afl_core.worker.logs import open_log
 from afl_core.worker.mailbox import Mailbox
 from afl_core.worker.reviewing import Reviews

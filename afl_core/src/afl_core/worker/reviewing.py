@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping
 
 from afl_core.api.home import Home
-from afl_core.worker.front import describe
+from afl_core.worker.journal import describe
 
 log = logging.getLogger("afl.jobs")
 

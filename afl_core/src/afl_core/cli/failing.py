@@ -1,0 +1,63 @@
+"""What a person, or a program, is told when a command ends badly: a code, a sentence, the next step; the cause when it is asked for."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import sys
+import traceback
+from collections.abc import Sequence
+
+import click
+
+from afl_core.api.errors import understood
+from afl_core.model.errors import AflError
+
+USAGE = "AFL-USAGE-001"
+STOPPED = "AFL-USAGE-002"
+DEFECT = "AFL-DEFECT-001"
+
+
+def told(bad: BaseException, given: Sequence[str]) -> int:
+    """Say it on standard error, and with --json also as an object on standard output; gives the exit code, which is 1."""
+    error = known(bad)
+    try:
+        for line in error.lines():
+            click.echo(line, err=True)
+        if "--verbose" in given:
+            _cause(bad, error)
+        if "--json" in given or ("json" in given and "--format" in given) or "--format=json" in given:
+            click.echo(
+                json.dumps({"error": {"code": error.code, "message": error.sentence, "next": error.hint}}, ensure_ascii=False, indent=2)
+            )
+            sys.stdout.flush()
+    except OSError:
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - nobody can be told any more
+    return 1
+
+
+def known(bad: BaseException) -> AflError:
+    """Any exception as an error of this product's family. What nobody foresaw is named by its type and place, never by its words."""
+    if isinstance(bad, AflError):
+        return bad
+    if isinstance(bad, (click.Abort, KeyboardInterrupt)):
+        return AflError("stopped", code=STOPPED)
+    if isinstance(bad, click.ClickException):
+        context = getattr(bad, "ctx", None)
+        return AflError(bad.format_message(), code=USAGE, hint=f"{context.command_path if context else 'afl'} --help")
+    if isinstance(bad, (sqlite3.Error, OSError)):
+        return understood(bad)
+    place = traceback.extract_tb(bad.__traceback__)[-1:]
+    where = f" at {os.path.basename(place[0].filename)}:{place[0].lineno}" if place else ""
+    return AflError(
+        f"a defect of this product: {type(bad).__name__}{where}", code=DEFECT, hint="run it again with --verbose and report what it prints"
+    )
+
+
+def _cause(bad: BaseException, error: AflError) -> None:
+    if error.code == DEFECT:
+        click.echo("".join(traceback.format_exception(bad)), err=True)
+    cause = bad.__cause__ if isinstance(bad, AflError) else bad
+    if cause is not None and error.code not in (USAGE, STOPPED):
+        click.echo(f"  cause: {type(cause).__name__}: {cause}", err=True)
