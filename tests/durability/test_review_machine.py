@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import pathlib
 import sqlite3
 import sys
@@ -19,7 +20,6 @@ from afl_core.store import queue as queue_rows
 from afl_core.store import reviews as review_rows
 from afl_core.store.connection import writing
 from afl_core.store.reviews import ReviewStatus
-from afl_core.store.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 
 BUILDERS = pathlib.Path(__file__).parents[1] / "unit" / "review" / "review_world.py"
 if "review_world" not in sys.modules:
@@ -38,12 +38,12 @@ class Reviews(RuleBasedStateMachine):
 
     def __init__(self) -> None:
         super().__init__()
+        # Reviews of the same millisecond are listed by their ids: with ids of chance the same steps would lead to other states.
+        numbers = itertools.count(1)
+        self.made_ids, queue.new_id = queue.new_id, lambda: f"review-{next(numbers):06}"
         self.db = sqlite3.connect(":memory:", isolation_level=None)
         self.db.row_factory = sqlite3.Row
-        for migration in MIGRATIONS:
-            self.db.executescript(migration)
-        self.db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
-        self.db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
+        self.db.deserialize(world.empty())
         world.session(self.db)
         self.now = world.NOW
         self.said: list[str] = []
@@ -51,6 +51,7 @@ class Reviews(RuleBasedStateMachine):
         self.current: dict[str, int] = {}
 
     def teardown(self) -> None:
+        queue.new_id = self.made_ids
         self.db.close()
 
     def reviews(self):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import sqlite3
@@ -29,17 +30,24 @@ COMPLAINT = "No, you said the tests pass, but you never ran them. Run them befor
 CLAIM = "All done: the checkout is fixed and all tests pass."
 
 
-def create(home: Path) -> Paths:
-    """An empty store in a home."""
-    paths = Paths(home)
-    os.makedirs(os.path.dirname(paths.database), 0o700)
-    db = sqlite3.connect(paths.database, isolation_level=None)
+@functools.cache
+def empty() -> bytes:
+    """A database with every table and no row, as a file has it: made once, for each table made on a disk waits for the disk."""
+    db = sqlite3.connect(":memory:", isolation_level=None)
     for migration in MIGRATIONS:
         db.executescript(migration)
     db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
     db.execute(f"PRAGMA user_version = {SCHEMA_VERSION}")
-    db.execute("PRAGMA journal_mode = WAL")
+    image = db.serialize()
     db.close()
+    return image
+
+
+def create(home: Path) -> Paths:
+    """An empty store in a home."""
+    paths = Paths(home)
+    os.makedirs(os.path.dirname(paths.database), 0o700)
+    Path(paths.database).write_bytes(empty())
     return paths
 
 

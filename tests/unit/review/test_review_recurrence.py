@@ -9,6 +9,7 @@ import hypothesis
 import hypothesis.strategies as st
 import pytest
 
+from afl_core.lessons.effect import effect
 from afl_core.model.lesson import FAILURE_MODES, Effectiveness, LessonRow, Severity
 from afl_core.review import handoff
 from afl_core.review.recurrence import UNSTATED, account, best, needed_severity
@@ -93,6 +94,24 @@ def test_the_reviewer_is_shown_what_it_needs_to_get_this_right(db, world, first)
     assert (shown["method_class"], shown["class_id"]) == ("verification-closure", "claim-without-evidence")
     assert shown["card"]["must_do"] == "run the tests and read their output first"
     assert [(each["application_id"], each["delivery_state"]) for each in shown["deliveries"]] == [(application, "unconfirmed")]
+
+
+def test_words_that_prove_two_faults_again_violate_both_lessons(db, world, first, go):
+    def second(act, said):
+        return world.lesson(act, said, lesson_id="other", method_class="communication-handoff", class_id="overstated-result")
+
+    (decision,) = go(second, session_id="claude:s-1").committed.decisions
+    lessons = (first, decision.lesson_id)
+    for lesson_id in lessons:
+        delivered(db, world, lesson_id, state="reached")
+
+    def both(act, said, number):
+        made = again(world, lessons[number])(act, said)
+        return made if number == 0 else made | {"method_class": "communication-handoff", "class_id": "overstated-result"}
+
+    outcome = go(lambda act, said: both(act, said, 0), lambda act, said: both(act, said, 1))
+    assert outcome.result is Result.COMPLETED, outcome
+    assert [effect(db, lesson_id).violations for lesson_id in lessons] == [1, 1]
 
 
 def test_a_severity_that_does_not_rise_is_refused_by_name(db, world, first, go):

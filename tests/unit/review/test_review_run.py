@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pathlib
+import re
 
 import attrs
 import pytest
@@ -45,6 +46,13 @@ def untouched(db, review) -> bool:
     return nothing and db.execute("SELECT status, review_id FROM queue").fetchone()[:] == ("pending", review)
 
 
+def incidents(db) -> list[tuple]:
+    """Lesson, family, quote and events of every incident."""
+    events = "SELECT group_concat(event_id) FROM (SELECT event_id FROM incident_events e WHERE e.incident_id = i.incident_id ORDER BY 1)"
+    rows = db.execute(f"SELECT lesson_id, family_id, quote, ({events}) FROM incidents i ORDER BY lesson_id, family_id")
+    return [(*row[:3], tuple(row[3].split(","))) for row in rows]
+
+
 def test_a_proven_complaint_becomes_a_lesson_in_one_go(db, home, world, review, go):
     with writing(db):
         db.execute("UPDATE projects SET lineage = 'line'")
@@ -57,8 +65,8 @@ def test_a_proven_complaint_becomes_a_lesson_in_one_go(db, home, world, review, 
     assert (stored.status, stored.revision, stored.project_id, stored.origin_session) == ("active", 1, world.PROJECT, world.SESSION)
     assert lesson_rows.card_of(db, decision.lesson_id).must_do == "run the tests and read their output first"
     assert world.status_of(db, "said") == "acknowledged"
-    (incident,) = receipt_rows.incidents_of(db, [review])
-    assert (incident.lesson_id, incident.event_ids, incident.quote) == (decision.lesson_id, ("act", "said"), "you never ran them")
+    (incident,) = incidents(db)
+    assert incident == (decision.lesson_id, stored.family_id, "you never ran them", ("act", "said"))
     assert "passing tests" in receipt_rows.report_text(db, row.report_id)
     assert "report_content" not in json.loads(receipt_rows.receipt_body(db, row.receipt_id))
     assert db.execute("SELECT count(*) FROM projection WHERE lesson_id = ?", (decision.lesson_id,)).fetchone()[0] == 1
@@ -119,7 +127,7 @@ def test_the_command_gets_four_variables_no_input_and_an_allowlisted_environment
 )
 def test_a_failed_reviewer_costs_an_attempt_and_leaves_everything_as_it_was(db, home, paths, world, review, go, case):
     body, reason, detail = case
-    settings = Settings(reviewer_command=world.script(home, body), reviewer_timeout_ms=3_000)
+    settings = Settings(reviewer_command=world.script(home, body), reviewer_timeout_ms=1_000 if reason == "reviewer_timeout" else 60_000)
     outcome = go(settings)
     assert (outcome.result, outcome.reason) == (Result.RETRY, reason)
     assert detail in outcome.detail
@@ -254,7 +262,7 @@ def test_texts_are_redacted_before_they_are_stored_and_quotes_stay_exact(db, hom
     outcome = go(world.answering(home, answer), redact=redact)
     assert outcome.result is Result.COMPLETED
     assert not any("hunter2" in text for text in world.dump(db).values())
-    assert receipt_rows.incidents_of(db, [review])[0].quote == "you never ran them"
+    assert incidents(db)[0][2] == "you never ran them"
 
 
 def test_a_failing_redactor_stores_nothing_and_is_no_attempt(db, home, world, review, go):
@@ -264,6 +272,14 @@ def test_a_failing_redactor_stores_nothing_and_is_no_attempt(db, home, world, re
     outcome = go(world.answering(home, world.receipt(world.lesson())), redact=redact)
     assert (outcome.result, outcome.reason, outcome.detail) == (Result.POSTPONED, "redaction_failed", "")
     assert untouched(db, review)
+
+
+def test_faults_of_two_families_on_the_same_words_are_two_incidents(db, home, world, review, go):
+    other = world.lesson(lesson_id="new-2", method_class="communication-handoff", class_id="overstated-result")
+    outcome = go(world.answering(home, world.receipt(world.lesson(), other)))
+    assert outcome.result is Result.COMPLETED
+    stored = [lesson_rows.get(db, decision.lesson_id) for decision in outcome.committed.decisions]
+    assert sorted(incidents(db)) == sorted((row.lesson_id, row.family_id, "you never ran them", ("act", "said")) for row in stored)
 
 
 def test_minor_findings_are_counted_by_family_and_never_lessons(db, home, world, review, go):
@@ -425,6 +441,29 @@ def test_a_refused_receipt_of_a_provider_still_costs_what_it_cost(db, home, worl
     assert (run.outcome, run.input_tokens) == ("receipt_shape", 900)
 
 
+def test_the_days_last_review_cannot_be_run_by_two_processes(db, home, paths, world, review, go):
+    other = world.open_store(paths)
+    began = spend_rows.Run("theirs", "another", "/elsewhere", "command", None, world.NOW, None, None, 0, 0, None)
+
+    class Slow(Provider):
+        """Its command is asked for after the first look at the caps; meanwhile somebody else begins."""
+
+        def command(self, request, environ):
+            with writing(other):
+                spend_rows.begin(other, began)
+            return super().command(request, environ)
+
+    reviewer = Slow(world.script(home, READING.format(seen=str(home / "seen"), env=str(home / "env"), answer=world.receipt())))
+    outcome = go(Settings(reviews_per_day=1), reviewers=[reviewer])
+    other.close()
+    assert len(reviewer.requests) == 1
+    assert (outcome.result, outcome.reason) == (Result.POSTPONED, "cap_reviews")
+    assert spend_rows.of_review(db, review) == []
+    row = review_rows.get(db, review)
+    assert (row.attempt, row.next_wake_ms) == (0, world.NOW + 1_800_000)
+    assert not (home / "seen").exists()
+
+
 def test_another_hosts_reviewer_never_sees_the_session(db, home, world, review, go):
     reviewer = provider(world, home, world.receipt())
     reviewer.host = "codex"
@@ -450,12 +489,22 @@ def test_a_provider_that_is_not_viable_says_why(db, home, world, review, go):
     assert (outcome.reason, outcome.detail) == ("reviewer_missing", "claude: the command claude was not found")
 
 
-@pytest.mark.parametrize("place", ["viable", "command", "read"])
-def test_a_providers_own_error_is_named_and_no_attempt(db, home, world, review, go, place):
+@pytest.mark.parametrize(
+    ("place", "error", "result"),
+    [("viable", "ZeroDivisionError", Result.POSTPONED), ("command", "KeyError", Result.POSTPONED), ("read", "ValueError", Result.RETRY)],
+)
+def test_a_providers_own_error_is_named_and_an_attempt_only_when_its_command_was_started(db, home, world, review, go, place, error, result):
     outcome = go(Settings(), reviewers=[provider(world, home, world.receipt(), broken=place)])
-    assert (outcome.result, outcome.reason) == (Result.POSTPONED, "reviewer_broken")
-    assert "reviewer claude raised" in outcome.detail
+    assert (outcome.result, outcome.reason) == (result, "reviewer_broken")
+    assert re.fullmatch(rf"reviewer claude raised {error} at test_review_run\.py:\d+", outcome.detail)
+    assert "oh" not in outcome.detail
     assert untouched(db, review)
+    assert [run.outcome for run in spend_rows.of_review(db, review)] == (["reviewer_broken"] if place == "read" else [])
+
+
+def test_a_broken_reviewer_does_not_stand_before_a_whole_one_of_the_same_host(db, home, world, review, go):
+    reviewers = [provider(world, home, world.receipt(), broken="viable"), provider(world, home, world.receipt())]
+    assert go(Settings(), reviewers=reviewers).result is Result.COMPLETED
 
 
 @pytest.mark.parametrize(("counts", "result"), [(False, Result.POSTPONED), (True, Result.RETRY)])

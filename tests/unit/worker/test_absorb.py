@@ -156,6 +156,38 @@ def test_a_compaction_whose_hook_never_comes_opens_its_epoch_in_a_later_pass(wor
     assert world.epoch() == 2
 
 
+def test_a_hook_that_waited_longer_than_its_record_opens_one_epoch(world, tape):
+    tape.person("one").compacted()
+    happened = tape.start + tape.at
+    world.now = happened + 3_600_000
+    world.absorb()
+    assert world.epoch() == 2
+    world.hook("session_start", None, source="compact", at=happened + 200)
+    assert world.epoch() == 2
+    tape.person("two")
+    world.absorb()
+    assert world.epoch() == 2
+
+
+def test_of_two_compactions_whose_hooks_waited_neither_is_counted_twice(world, tape):
+    first = tape.person("one").compacted().start + tape.at
+    second = tape.wait(600_000).compacted().start + tape.at
+    world.now = second + 3_600_000
+    world.absorb()
+    assert world.epoch() == 3
+    for moment in (first + 200, second + 200):
+        world.hook("session_start", None, source="compact", at=moment)
+    assert world.epoch() == 3
+
+
+def test_a_compaction_after_the_ones_that_were_counted_opens_its_epoch_at_once(world, tape):
+    tape.person("one").compacted()
+    world.now = tape.start + tape.at + 3_600_000
+    world.absorb()
+    world.hook("session_start", None, source="compact")
+    assert world.epoch() == 3
+
+
 def test_earlier_compactions_do_not_wait_for_the_hook_of_the_last(world, tape):
     tape.person("one").compacted().wait(600_000).compacted()
     world.now = tape.start + tape.at

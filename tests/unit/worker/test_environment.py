@@ -38,3 +38,12 @@ def test_the_least_recently_seen_session_is_forgotten_first():
     assert held.get("1") == {}
     assert held.get("0") == {"N": "again"}
     assert held.sessions()[-1] == "new"
+
+
+def test_a_frame_that_waited_does_not_replace_what_a_session_said_itself():
+    held = Environments()
+    held.remember_earlier("s", {"URL": "spooled"})
+    assert held.get("s") == {"URL": "spooled"}
+    held.remember("s", {"URL": "live", "KEY": "allowed"})
+    held.remember_earlier("s", {"URL": "spooled"})
+    assert held.get("s") == {"URL": "live", "KEY": "allowed"}

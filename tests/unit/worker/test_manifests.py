@@ -53,3 +53,31 @@ def test_a_changed_file_is_read_again_and_a_missing_one_keeps_what_was_known(tmp
     path.unlink()
     assert manifests.current().selector_name == "mine"
     assert manifests.fault
+
+
+def test_a_fault_is_over_when_the_same_file_can_be_read_again(tmp_path):
+    path = tmp_path / "front.json"
+    path.write_text(json.dumps({"hosts": {"h": HOST}}), "utf-8")
+    manifests = Manifests(str(path))
+    manifests.current()
+    path.rename(tmp_path / "away")
+    manifests.current()
+    assert manifests.fault
+    (tmp_path / "away").rename(path)
+    assert list(manifests.current().hosts) == ["h"]
+    assert manifests.fault == ""
+
+
+def test_a_file_that_could_not_be_opened_once_is_tried_again(tmp_path, monkeypatch):
+    path = tmp_path / "front.json"
+    path.write_text(json.dumps({"hosts": {"h": HOST}}), "utf-8")
+    manifests = Manifests(str(path))
+
+    def refused(*_args, **_more):
+        raise PermissionError(13, "Permission denied")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("builtins.open", refused)
+        manifests.current()
+    assert "Permission denied" in manifests.fault
+    assert (list(manifests.current().hosts), manifests.fault) == (["h"], "")

@@ -182,3 +182,57 @@ def test_a_front_without_a_usable_public_key_says_which_file_is_wrong(home, desk
     with pytest.raises(VaultError) as caught:
         Keyring(Paths(home))
     assert path in caught.value.sentence
+
+
+def projects_of(desk):
+    return {row["session_id"]: row["project_id"] for row in table(desk, "sessions")}
+
+
+@pytest.mark.parametrize("cwd", [None, "", 7, "relative/path", "/" + "x" * 5000])
+def test_sessions_of_which_no_directory_is_known_share_no_project(desk, cwd):
+    for session in ("one", "two"):
+        take(desk, frame(id=session, text="x", **({} if cwd is None else {"cwd": cwd})), NOW)
+        take(desk, frame(id=session, text="again"), NOW + 1)
+    found = projects_of(desk)
+    assert found["h:one"] != found["h:two"]
+    assert [(row["root"], row["kind"], row["lineage"]) for row in table(desk, "projects")] == [("", "unscoped", None)] * 2
+
+
+def repository(home, config=""):
+    git = home / "repo" / ".git"
+    for folder in ("objects", "refs"):
+        (git / folder).mkdir(parents=True)
+    (git / "HEAD").write_text("ref: refs/heads/main", "utf-8")
+    (git / "config").write_text(config, "utf-8")
+    return git
+
+
+def test_a_remote_that_a_repository_is_given_later_is_found_at_the_next_session_start(desk, home):
+    git = repository(home)
+    take(desk, frame(text="x", cwd=str(home / "repo")), NOW)
+    assert [row["lineage"] for row in table(desk, "projects")] == [None]
+    (git / "config").write_text('[remote "origin"]\n\turl = https://example.org/a/b\n', "utf-8")
+    take(desk, frame(text="y", cwd=str(home / "repo")), NOW + 1)
+    assert [row["lineage"] for row in table(desk, "projects")] == [None]
+    take(desk, frame("Start", id="later", source="startup", cwd=str(home / "repo")), NOW + 2)
+    (found,) = [row["lineage"] for row in table(desk, "projects")]
+    assert found
+    (git / "config").write_text('[remote "origin"]\n\turl = https://example.org/c/d\n', "utf-8")
+    take(desk, frame("Start", id="last", source="startup", cwd=str(home / "repo")), NOW + 3)
+    assert [row["lineage"] for row in table(desk, "projects")] == [found]
+
+
+def test_what_a_spooled_event_says_of_its_host_does_not_replace_what_the_session_said_since(desk):
+    take(desk, frame(text="x", env=b"AGENT_FEEDBACK_LOOP_REVIEWER_ENV_ALLOWLIST=KEY\0KEY=secret\0DIR=/now"), NOW)
+    with writing(desk.db):
+        keep_spooled(desk, frame(text="earlier", env=b"DIR=/before"), NOW - 60_000)
+        keep_spooled(desk, frame(id="t", text="alone", env=b"DIR=/before"), NOW - 60_000)
+    assert desk.environments.get("h:s")["KEY"] == "secret"
+    assert desk.environments.get("h:t") == {"DIR": "/before"}
+
+
+def test_a_key_that_house_keeping_forgot_is_there_again_with_the_first_row_that_needs_it(desk):
+    with writing(desk.db) as db:
+        db.execute("DELETE FROM vault_keys")
+    take(desk, frame(text="x"), NOW)
+    assert [row["key_id"] for row in table(desk, "vault_keys")] == [desk.keyring.intake_key_id]

@@ -15,6 +15,7 @@ from afl_core.model.clock import DAY_MS
 from afl_core.store import status
 from afl_core.store.connection import writing
 from afl_core.worker import upkeep
+from afl_core.worker.key_sweep import sweep_keys
 
 NAME = "capture_world"
 if NAME not in sys.modules:
@@ -247,3 +248,79 @@ def test_why_a_card_was_left_out_is_forgotten_after_a_month(captured):
     in_days(captured, 31)
     upkeep.run(captured.home)
     assert count(captured, "omissions") == 0
+
+
+def key_ids(world):
+    return {row[0] for row in world.db.execute("SELECT key_id FROM vault_keys")}
+
+
+def test_a_key_that_another_process_begins_to_use_while_the_sweep_looks_around_is_kept(captured, home, monkeypatch):
+    other = worlds.World(home, now=captured.now)
+    other.home.writer.register(other.db)  # made long ago, and nothing was sealed with it yet
+    in_days(captured, 2)
+    other.now = captured.now
+    worlds.Tape(home / "t.jsonl", start=captured.now - 10_000, prefix="n").person("sealed meanwhile")
+    names = captured.home.blobs.names
+
+    def slow():
+        found = list(names())
+        other.absorb()
+        return iter(found)
+
+    monkeypatch.setattr(captured.home.blobs, "names", slow)
+    assert sweep_keys(captured.home, captured.now - 1) == 0
+    assert other.messages()[-1] == ("user", "sealed meanwhile")
+    other.close()
+    assert "sealed meanwhile" in captured.raw("sealed meanwhile")
+
+
+def test_a_key_that_was_swept_between_sealing_and_storing_is_there_again(world, home):
+    worlds.Tape(home / "t.jsonl").person("do it")
+
+    def sweep(step):
+        if step == "sealed":
+            assert sweep_keys(world.home, world.now + 1) == 0  # it is needed already
+            with writing(world.db):
+                world.db.execute("DELETE FROM vault_keys")  # but a sweep that began before may not have seen it
+
+    world.sync(home / "t.jsonl", checkpoint=sweep)
+    assert "do it" in world.raw("do it")
+
+
+def test_a_key_that_was_swept_before_hook_only_words_are_stored_is_there_again(world, monkeypatch):
+    world.hook("prompt", "only a hook", at=world.now - 600_000)
+    put = world.home.blobs.put
+
+    def swept(writer, data):
+        if not world.db.in_transaction:
+            name = put(writer, data)
+            world.db.execute("DELETE FROM vault_keys WHERE purpose = 'blob'")
+            return name
+        return put(writer, data)
+
+    monkeypatch.setattr(world.home.blobs, "put", swept)
+    assert world.absorb().adopted == 1
+    assert "only a hook" in world.raw("only a hook")
+
+
+def test_the_key_of_a_living_front_is_there_whenever_it_seals(world):
+    from afl_core.worker.keyring import Keyring
+
+    ring = Keyring(world.home.paths)
+    ring.register(world.db, world.now)
+    in_days(world, 2)
+    upkeep.run(world.home)
+    assert ring.intake_key_id not in key_ids(world)
+    with writing(world.db):
+        ring.register(world.db, world.now)
+    upkeep.run(world.home)
+    assert ring.intake_key_id in key_ids(world)
+
+
+def test_the_spool_key_that_was_replaced_last_is_kept_for_a_hook_that_holds_it(world):
+    with writing(world.db):
+        for number, days in enumerate((9, 8, 7, 0)):
+            row = (f"{number:016x}", world.now - days * DAY_MS)
+            world.db.execute("INSERT INTO vault_keys VALUES (?, 'spool', x'00', ?)", row)
+    assert sweep_keys(world.home, world.now - DAY_MS) == 2
+    assert key_ids(world) >= {f"{2:016x}", f"{3:016x}"}

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from afl_core.lessons.frame import assemble
 from afl_core.model.codec import canonical
 from afl_core.store import deliveries
 
@@ -16,21 +17,8 @@ if TYPE_CHECKING:
 
     from afl_core.lessons.selection import Selection
 
-FIRST_LINE = "[agent-feedback-loop memory]"
-HOLD_LINE = "[agent-feedback-loop checkpoint hold]"
-NONCE = "nonce="
-NONCE_DIGITS = 16
-
 OMISSIONS_KEPT = 24
 """Omissions recorded for one prompt; the first ones are those that came nearest to being chosen."""
-
-
-def assemble(cards: Sequence[str], nonce: str, hold_text: str) -> str:
-    """The injected text: the hold first, a blank line, then the cards between the first line and the nonce line; '' for nothing."""
-    parts = [hold_text] if hold_text else []
-    if cards:
-        parts.append("\n".join((FIRST_LINE, *cards, NONCE + nonce)))
-    return "\n\n".join(parts)
 
 
 def compose(selection: Selection, nonce: str) -> str:

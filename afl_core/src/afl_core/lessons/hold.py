@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from afl_core.lessons.delivery import HOLD_LINE
+from afl_core.lessons.frame import HOLD_LINE
 from afl_core.model.card_text import short_id
 
 SAFETY = "safety_hold"

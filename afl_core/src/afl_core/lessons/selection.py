@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from afl_core.lessons import hold, relevance
-from afl_core.lessons.delivery import NONCE_DIGITS, assemble
+from afl_core.lessons.frame import NONCE_DIGITS, assemble
 from afl_core.store import deliveries, projection
 from afl_core.store.deliveries import Delivery
 from afl_core.store.projection import Row

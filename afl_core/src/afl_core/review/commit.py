@@ -47,6 +47,11 @@ def incident_fingerprint(project_id: str, event_ids: tuple[str, ...]) -> str:
     return digest("incident:v1", project_id or "_", *sorted(set(event_ids)))
 
 
+def incident_id(fingerprint: str, family_id: str) -> str:
+    """64 hex digits: an incident is one fault on one piece of evidence, and the same words may prove faults of several families."""
+    return digest("incident-of-family:v1", fingerprint, family_id)
+
+
 def commit_review(
     db: sqlite3.Connection, *, lease: Lease, receipt: Receipt, run: Run, policy: Policy, actor: str, clock: Clock
 ) -> Committed:
@@ -122,7 +127,7 @@ def _write_lesson(db: sqlite3.Connection, lesson: ProposedLesson, path: str, des
     )
     event_ids = _event_ids(lesson.evidence_refs)
     incident = Incident(
-        incident_id=incident_fingerprint(lease.project_id, event_ids),
+        incident_id=incident_id(incident_fingerprint(lease.project_id, event_ids), settled.family_id),
         project_id=lease.project_id,
         review_id=lease.review_id,
         severity=lesson.severity,

@@ -33,7 +33,10 @@ class ReviewFiles:
 
 @contextlib.contextmanager
 def review_files(paths: Paths, review_id: str, fence: int, evidence_json: str, instructions: str) -> Iterator[ReviewFiles]:
-    """Write the files of one lease, new and with mode 0600, and remove them whatever happens. Raises `PathError` for an unsafe directory."""
+    """Write the files of one lease, new and with mode 0600, and remove them whatever happens.
+
+    Raises `PathError` for an unsafe directory and `OSError` for what the disk refuses.
+    """
     _own_directory(paths.contexts)
     base = os.path.join(paths.contexts, f"{review_id}.{fence}")
     private = f"{base}.work"
@@ -55,7 +58,7 @@ def review_files(paths: Paths, review_id: str, fence: int, evidence_json: str, i
         yield files
     finally:
         shutil.rmtree(private, ignore_errors=True)
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):  # what cannot be removed now is swept later; an answer must not be lost for it
             os.unlink(files.context)
         os.close(held)
 
@@ -100,7 +103,8 @@ def _sweep_one(path: str) -> bool:
 
 
 def _own_directory(path: str) -> None:
-    os.makedirs(path, 0o700, exist_ok=True)
+    with contextlib.suppress(FileExistsError):  # said below, with what to do
+        os.makedirs(path, 0o700, exist_ok=True)
     found = os.lstat(path)
     if not stat.S_ISDIR(found.st_mode) or (hasattr(os, "getuid") and found.st_uid != os.getuid()):
         raise PathError(f"{path} is not a directory of yours", hint=f"move {path} away")

@@ -105,7 +105,7 @@ def in_order(events: Sequence[Event]) -> list[Event]:
 
 
 def _neighbours(db: sqlite3.Connection, event: Event) -> list[str]:
-    """Ids around an event in its session and project, the nearest first."""
+    """Ids around an event in its session and project, the nearest first; before the first words of a fork, what it was forked from."""
     columns = "SELECT event_id FROM events WHERE session_id = ? AND project_id = ? AND data_class = 'normal'"
     of_agent_or_person = " AND NOT (role = 'system' AND kind = 'message')"
     values = (event.session_id, event.project_id, event.place.generation, event.place.offset, event.place.part)
@@ -118,9 +118,22 @@ def _neighbours(db: sqlite3.Connection, event: Event) -> list[str]:
         f"{columns}{of_agent_or_person} AND (generation, offset, part) > (?, ?, ?) ORDER BY generation, offset, part LIMIT ?",
         (*values, FOLLOWING_EVENTS),
     ).fetchall()
+    if len(before) < PRIOR_EVENTS:
+        before += _inherited(db, event, PRIOR_EVENTS - len(before))
     nearest = [row for pair in zip(before, after, strict=False) for row in pair]
     shorter = min(len(before), len(after))
     return [row[0] for row in (*nearest, *before[shorter:], *after[shorter:])]
+
+
+def _inherited(db: sqlite3.Connection, event: Event, count: int) -> list[sqlite3.Row]:
+    """Rows of other sessions' events that this one's transcript begins with, the latest first: a fork copies them, and they are kept once."""
+    return db.execute(
+        "SELECT events.event_id FROM sightings JOIN events USING (event_id) WHERE sightings.session_id = ? AND events.session_id <> ?"
+        " AND events.project_id = ? AND data_class = 'normal' AND NOT (role = 'system' AND kind = 'message')"
+        " AND coalesce(source_ms, captured_ms) <= ?"
+        " ORDER BY coalesce(source_ms, captured_ms) DESC, generation DESC, offset DESC, part DESC LIMIT ?",
+        (event.session_id, event.session_id, event.project_id, time_of(event), count),
+    ).fetchall()
 
 
 def _lessons(db: sqlite3.Connection, project_id: str, complaints: Sequence[Event]) -> list[ShownLesson]:

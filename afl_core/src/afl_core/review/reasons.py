@@ -53,6 +53,7 @@ REASONS: dict[str, Reason] = {
         ),
         Reason("reviewer_exit", True, "the reviewer's command ended with an error", _SHOW),
         Reason("reviewer_killed", True, "the reviewer's command was ended from outside", "nothing; it is tried again"),
+        Reason("reviewer_broken", True, "the reviewer's plug-in, or what reads its answer, raised an error", _SHOW),
         Reason("evidence_erased", True, "the words under review were erased", "nothing"),
         Reason(
             "reviewer_context_too_large", True, "the evidence does not fit into a hand-off", "lower AGENT_FEEDBACK_LOOP_REVIEW_BATCH_MAX"
@@ -76,9 +77,8 @@ REASONS: dict[str, Reason] = {
         Reason("reviewer_network", False, "the model service cannot be reached", "check the connection and the proxy variables"),
         Reason("reviewer_overloaded", False, "the model service is busy, or a limit of it is used up", "nothing; it is tried again"),
         Reason("reviewer_settings", False, "the reviewer's settings cannot be used", "run: afl doctor"),
-        Reason("reviewer_broken", False, "the reviewer's plug-in raised an error", "run: afl plugins list"),
         Reason("redaction_failed", False, "a redactor failed, so nothing was stored or sent", "run: afl doctor"),
-        Reason("store_failed", False, "the store could not be written", "run: afl doctor"),
+        Reason("store_failed", False, "the store, or a file of the home, could not be read or written", "run: afl doctor"),
         Reason("lease_lost", False, "another process took the review over", "nothing"),
         Reason("stopped", False, "the review was stopped before its end", "nothing; it is tried again"),
         # spending

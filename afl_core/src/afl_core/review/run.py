@@ -9,18 +9,18 @@ import contextlib
 import enum
 import os
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
 
 import attrs
 
 from afl_core.model.clock import Clock
-from afl_core.model.errors import AflError, ProcessError, RedactionError, ReviewError, StoreError
+from afl_core.model.errors import AflError, ReviewError, StoreError
 from afl_core.model.ids import new_id
 from afl_core.processes import run as processes
 from afl_core.processes.environment import allowlisted, child_environment
-from afl_core.review import handoff, operator, prompt, queue, reasons, spend
+from afl_core.review import handoff, operator, prompt, queue, reasons, spend, trouble
+from afl_core.review.answers import checked, named
 from afl_core.review.cleaning import cleaned
 from afl_core.review.commit import Committed, commit_review
 from afl_core.review.context import ReviewFiles, review_files
@@ -51,8 +51,6 @@ STDERR_CHARS = 300
 
 JOB_VARIABLE = "AFL_REVIEW_JOB_ID"
 """Set for every reviewer: our hooks inside of it stay silent."""
-
-T = TypeVar("T")
 
 
 class Result(enum.Enum):
@@ -88,8 +86,9 @@ def run_review(
 ) -> Outcome:
     """Run one review to its end. `environ`: what is known of the session's environment; only allowed names of it reach the child.
 
-    Opens its own transactions. A missing login, binary, network or budget postpones the review and is no attempt. Raises `StoreError` when
-    the store cannot be written at all; the lease then ends by itself.
+    Opens its own transactions. A missing login, binary, network or budget, and trouble of the disk or the store, postpone the review and are
+    no attempt; every other end is one, an error nobody thought of included. Raises only when how it ended cannot be stored either
+    (`StoreError`); the lease then ends by itself.
     """
     owner = f"{os.getpid()}-{new_id()}"
     with writing(db):
@@ -106,20 +105,27 @@ def run_review(
     work = _Work(db, paths, settings, reviewers, _with_command(environ, settings, lease.host), clock, redact, lease)
     try:
         return Outcome(review_id, Result.COMPLETED, committed=work.review())
-    except ReviewError as bad:
-        return work.stopped(bad.reason, bad.sentence)
-    except RedactionError as bad:
-        return work.stopped("redaction_failed", type(bad).__name__)
-    except ProcessError as bad:
-        return work.stopped("reviewer_missing", bad.sentence)
-    except StoreError as bad:
-        with contextlib.suppress(StoreError):  # the first error says more than that the store still cannot be written
-            return work.stopped("store_failed", bad.sentence)
-        raise
+    except Exception as bad:  # noqa: BLE001 - every end of a review has a reason, whoever raised
+        return work.ended_by(bad)
     except (KeyboardInterrupt, SystemExit):
         with contextlib.suppress(AflError):
             work.stopped("stopped", "")
         raise
+
+
+def postpone_unready(db: sqlite3.Connection, review_id: str, reason: str, detail: str, clock: Clock) -> Outcome:
+    """End a review that its caller could not even prepare (`reviewer_settings`, say) as a postponed one, in one transaction of its own.
+
+    It waits for the default wake cooldown: the settings cannot be asked. `detail` is redacted already. Raises `StoreError`.
+    """
+    with writing(db):
+        now = clock()
+        lease = queue.claim(db, review_id, f"{os.getpid()}-{new_id()}", now, LEASE_MS)
+        if lease is None:
+            return Outcome(review_id, Result.NOT_CLAIMED)
+        told = detail[:DETAIL_CHARS]
+        queue.postpone(db, lease, reason, told, now + Settings().review_wake_cooldown * 1000, now)
+        return Outcome(review_id, Result.POSTPONED, reason, told)
 
 
 @attrs.frozen
@@ -153,8 +159,9 @@ class _Work:
     def review(self) -> Committed:
         """All of it; raises what stops it."""
         way = self.choose()
-        self.check_budget(way.name)
+        self.check_budget(way.name, self.clock())
         told = prompt.instructions(self.paths, self.settings.report_language)
+        policy = load_policy(self.paths.policy_file)  # before money is spent on what it would refuse
         row = review_rows.get(self.db, self.lease.review_id)
         if row is None:
             raise ReviewError(f"review {self.lease.review_id} is gone", reason="lease_lost")
@@ -173,7 +180,7 @@ class _Work:
             lease=self.lease,
             receipt=receipt,
             run=self.ended(spend.COMPLETED),
-            policy=load_policy(self.paths.policy_file),
+            policy=policy,
             actor=f"reviewer:{way.name}",
             clock=self.clock,
         )
@@ -187,16 +194,20 @@ class _Work:
                 operator.read,
                 in_workdir=False,
             )
-        problems = []
+        problems, reason = [], "reviewer_missing"
         for reviewer in self.reviewers:
             if reviewer.host != self.lease.host:
                 continue
-            with _named(reviewer.name):
-                viability = reviewer.viable(self.environ)
-            if viability.ok:
-                return _Way(reviewer.name, self.request_of(reviewer), _reading(reviewer), in_workdir=True)
-            problems.append(f"{reviewer.name}: {viability.reason}")
-        raise ReviewError("; ".join(problems) or f"no reviewer for {self.lease.host} is installed", reason="reviewer_missing")
+            try:
+                with named(reviewer.name):
+                    viability = reviewer.viable(self.environ)
+                    if viability.ok:
+                        return _Way(reviewer.name, self.request_of(reviewer), _reading(reviewer), in_workdir=True)
+                    problems.append(f"{reviewer.name}: {viability.reason}")
+            except ReviewError as bad:  # another reviewer of this host may be whole
+                problems.append(bad.sentence)
+                reason = bad.reason
+        raise ReviewError("; ".join(problems) or f"no reviewer for {self.lease.host} is installed", reason=reason)
 
     def request_of(self, reviewer: Reviewer) -> Callable[[ReviewFiles, str, str], ReviewerCommand]:
         """How a provider is asked for its command."""
@@ -204,14 +215,13 @@ class _Work:
         def command(files: ReviewFiles, told: str, evidence: str) -> ReviewerCommand:
             model = str(getattr(self.settings, f"reviewer_model_{reviewer.host}", ""))
             request = ReviewRequest(told, evidence, prompt.schema(), model, Path(files.workdir))
-            with _named(reviewer.name):
+            with named(reviewer.name):
                 return reviewer.command(request, self.environ)
 
         return command
 
-    def check_budget(self, reviewer: str) -> None:
-        """Stop before any money is spent when a cap is met or the reviewer rests."""
-        now = self.clock()
+    def check_budget(self, reviewer: str, now: int) -> None:
+        """Stop before any money is spent when a cap is met or the reviewer rests. Asked early, and again in the transaction that begins the run."""
         cap = spend.cap_reached(self.db, self.lease.project_id, self.settings, now)
         if cap is not None:
             self.wake_ms = now + spend.CAP_RECHECK_MS
@@ -231,6 +241,7 @@ class _Work:
         self.renew_at = now + RENEW_MS
         with writing(self.db):
             queue.held(self.db, self.lease, now)
+            self.check_budget(way.name, now)  # another process may have begun the day's last run since the first look
             spend_rows.begin(self.db, self.run)
         result = processes.run(
             command.argv,
@@ -276,6 +287,18 @@ class _Work:
             cost_usd=self.usage.cost_usd,
         )
 
+    def ended_by(self, bad: Exception) -> Outcome:
+        """Record what was raised; the error itself when that cannot be stored because of the same trouble."""
+        reason, detail = trouble.cause(bad)
+        if isinstance(bad, ReviewError) and reason == "reviewer_broken" and self.run is None:
+            self.counts = False  # a plug-in that cannot even be asked: nothing was tried
+        try:
+            return self.stopped(reason, detail)
+        except StoreError:
+            if not isinstance(bad, StoreError):
+                raise
+        raise bad  # it says more than that the store still cannot be written
+
     def stopped(self, reason: str, detail: str) -> Outcome:
         """Record why it stopped; the review is tried again, waits, or is given up."""
         review_id, told = self.lease.review_id, self.redacted(detail)[:DETAIL_CHARS]
@@ -295,22 +318,12 @@ class _Work:
         return Outcome(review_id, Result.POSTPONED, reason, told)
 
     def redacted(self, detail: str) -> str:
-        """A detail as it may be stored; nothing when it cannot be redacted."""
+        """A detail as it may be stored; nothing when it cannot be redacted, whatever the redactor raised."""
+        whole = detail.encode("utf-8", "replace").decode("utf-8")  # a name in an answer may hold half a character
         try:
-            return self.redact(detail) if detail else ""
-        except RedactionError:
+            return self.redact(whole) if whole else ""
+        except Exception:  # noqa: BLE001 - the reason is stored; only its detail stays out
             return ""
-
-
-@contextlib.contextmanager
-def _named(plugin: str) -> Iterator[None]:
-    """A plug-in's error is the plug-in's: named, stored with the review, and no attempt."""
-    try:
-        yield
-    except ReviewError:
-        raise
-    except Exception as bad:
-        raise ReviewError(f"reviewer {plugin} raised {type(bad).__name__}: {bad}", reason="reviewer_broken", code="AFL-REVIEW-017") from bad
 
 
 def _with_command(environ: Mapping[str, str], settings: Settings, host: str) -> Mapping[str, str]:
@@ -321,8 +334,8 @@ def _with_command(environ: Mapping[str, str], settings: Settings, host: str) -> 
 
 def _reading(reviewer: Reviewer) -> Callable[[ProcessResult], ReviewerAnswer]:
     def read(result: ProcessResult) -> ReviewerAnswer:
-        with _named(reviewer.name):
-            return reviewer.read(result)
+        with named(reviewer.name):
+            return checked(reviewer.read(result))
 
     return read
 

@@ -20,6 +20,9 @@ TEXT_CHARS = 2_000
 LIST_ITEMS = 32
 """Items of any list."""
 
+MAX_DEPTH = 64
+"""Objects and lists inside each other."""
+
 
 def refuse(path: str, problem: str) -> ReviewError:
     """The error of a value at `path`."""

@@ -80,8 +80,3 @@ def texts(db: sqlite3.Connection) -> Iterator[tuple[str, str]]:
     """Every kept text with the hash it is kept under."""
     for row in db.execute("SELECT hash, text FROM audit_texts ORDER BY hash"):
         yield row[0], row[1]
-
-
-def erase_text(db: sqlite3.Connection, hash: str) -> None:
-    """Remove a text; the chain stays whole."""
-    db.execute("DELETE FROM audit_texts WHERE hash = ?", (hash,))

@@ -122,8 +122,13 @@ def place_in_transcript(db: sqlite3.Connection, event_id: str, seen: Event) -> N
 
 
 def read_again(db: sqlite3.Connection, event_id: str, seen: Event, manifest: Mapping[str, int]) -> None:
-    """A later reading of the same words knew what stood before them: their epoch, and more secrets; a text that hides less gives way."""
-    row = db.execute("SELECT text, manifest_json, epoch FROM events WHERE event_id = ?", (event_id,)).fetchone()
+    """A later reading of the same words knew what stood before them: their epoch, and more secrets; a text that hides less gives way.
+
+    What a fork reads again of its origin belongs to the origin, whose secrets and epochs the fork need not have seen, and stays as it is.
+    """
+    row = db.execute(
+        "SELECT text, manifest_json, epoch FROM events WHERE event_id = ? AND session_id = ?", (event_id, seen.session_id)
+    ).fetchone()
     if row is None:
         return
     if row[0] != seen.text and sum(manifest.values()) > sum(json.loads(row[1]).values()):

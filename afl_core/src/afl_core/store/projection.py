@@ -60,15 +60,6 @@ def rebuild(db: sqlite3.Connection, lesson_id: str) -> None:
         _insert(db, row)
 
 
-def rebuild_all(db: sqlite3.Connection) -> int:
-    """Make the whole projection anew; gives the number of rows."""
-    db.execute("DELETE FROM projection")
-    rows = db.execute(f"{_LESSON} WHERE l.status = 'active'").fetchall()
-    for row in rows:
-        _insert(db, row)
-    return len(rows)
-
-
 def _insert(db: sqlite3.Connection, lesson: sqlite3.Row) -> None:
     fields: dict[str, Any] = json.loads(lesson["fields_json"])
     card = card_text.neutral_card(fields["card"])

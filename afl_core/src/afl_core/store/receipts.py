@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterable
 
 import attrs
 
@@ -61,7 +60,7 @@ def report_text(db: sqlite3.Connection, report_id: str) -> str | None:
 
 
 def insert_incident(db: sqlite3.Connection, incident: Incident) -> bool:
-    """Store an incident with its events; False when the same evidence was an incident before, which stays as it was."""
+    """Store an incident with its events; False when it was there before, and stays as it was."""
     added = db.execute(
         "INSERT OR IGNORE INTO incidents (incident_id, project_id, review_id, severity, family_id, lesson_id, feedback_event_id, quote, created_ms)"
         " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
@@ -113,26 +112,3 @@ def trends(db: sqlite3.Connection, project_id: str) -> list[Trend]:
         (project_id,),
     )
     return [Trend(row[0], row[1], row[2], row[3]) for row in rows]
-
-
-def incidents_of(db: sqlite3.Connection, review_ids: Iterable[str]) -> list[Incident]:
-    """The incidents that reviews proved, in order of their ids."""
-    found = []
-    for review_id in review_ids:
-        for row in db.execute("SELECT * FROM incidents WHERE review_id = ? ORDER BY incident_id", (review_id,)).fetchall():
-            events = db.execute("SELECT event_id FROM incident_events WHERE incident_id = ? ORDER BY event_id", (row["incident_id"],))
-            found.append(
-                Incident(
-                    incident_id=row["incident_id"],
-                    project_id=row["project_id"],
-                    review_id=row["review_id"],
-                    severity=Severity(row["severity"]),
-                    family_id=row["family_id"],
-                    lesson_id=row["lesson_id"],
-                    feedback_event_id=row["feedback_event_id"],
-                    quote=row["quote"],
-                    event_ids=tuple(event[0] for event in events),
-                    created_ms=row["created_ms"],
-                )
-            )
-    return found

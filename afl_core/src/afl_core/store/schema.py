@@ -19,9 +19,9 @@ CREATE TABLE vault_keys (
 
 CREATE TABLE projects (
   project_id TEXT PRIMARY KEY,
-  root TEXT NOT NULL,               -- real path of the git common directory, or of the working directory
-  kind TEXT NOT NULL,               -- git | directory
-  lineage TEXT,                     -- digest of the normalised remote or root commit; NULL: not eligible for promotion
+  root TEXT NOT NULL,               -- real path of the git common directory, or of the working directory; '' when unscoped
+  kind TEXT NOT NULL,               -- git | directory | unscoped: a session of which no directory is known
+  lineage TEXT,                     -- digest of the normalised remote; NULL: none known, not eligible for promotion
   first_seen_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
 
@@ -33,6 +33,7 @@ CREATE TABLE sessions (
   cwd TEXT NOT NULL,
   transcript_path TEXT,
   epoch INTEGER NOT NULL DEFAULT 1,
+  epoch_ms INTEGER NOT NULL DEFAULT 0, -- compactions until this time were counted from the transcript; a hook that tells of one later opens none
   next_seq INTEGER NOT NULL DEFAULT 1,
   started_ms INTEGER NOT NULL,
   seen_ms INTEGER NOT NULL,         -- last hook or transcript change
@@ -184,7 +185,7 @@ CREATE TABLE receipts (receipt_id TEXT PRIMARY KEY, review_id TEXT NOT NULL, bod
 CREATE TABLE reports (report_id TEXT PRIMARY KEY, review_id TEXT NOT NULL, text TEXT NOT NULL, created_ms INTEGER NOT NULL) WITHOUT ROWID;
 
 CREATE TABLE incidents (
-  incident_id TEXT PRIMARY KEY,     -- fingerprint over project and evidence ids
+  incident_id TEXT PRIMARY KEY,     -- digest of the fingerprint over project and evidence ids, and the family
   project_id TEXT NOT NULL,
   review_id TEXT NOT NULL,
   severity TEXT NOT NULL,           -- Minor | Major | Critical | Blocker

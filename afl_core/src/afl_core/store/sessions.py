@@ -9,6 +9,10 @@ ALIVE_MS = 30 * 60_000
 """A session without an end event is alive until this long after its last hook or transcript change."""
 
 
+COMPACTION_MS = 30_000
+"""How far apart the hook of a compaction and its record may be; opening an epoch for both would give every card twice."""
+
+
 class Session(NamedTuple):
     """One row of `sessions`; times in ms since the epoch."""
 
@@ -34,9 +38,10 @@ def session_id_of(host: str, native_id: str) -> str:
 
 
 def add_project(db: sqlite3.Connection, project_id: str, *, root: str, kind: str, lineage: str | None, now: int) -> None:
-    """Remember a project; one that is known keeps what it has."""
+    """Remember a project; one that is known keeps what it has, and gets a lineage if it had none."""
     db.execute(
-        "INSERT OR IGNORE INTO projects (project_id, root, kind, lineage, first_seen_ms) VALUES (?, ?, ?, ?, ?)",
+        "INSERT INTO projects (project_id, root, kind, lineage, first_seen_ms) VALUES (?, ?, ?, ?, ?)"
+        " ON CONFLICT (project_id) DO UPDATE SET lineage = excluded.lineage WHERE lineage IS NULL AND excluded.lineage IS NOT NULL",
         (project_id, root, kind, lineage, now),
     )
 
@@ -45,6 +50,11 @@ def project(db: sqlite3.Connection, project_id: str) -> tuple[str, str, str] | N
     """A known project as (id, root, kind), or None."""
     row = db.execute("SELECT project_id, root, kind FROM projects WHERE project_id = ?", (project_id,)).fetchone()
     return None if row is None else (row[0], row[1], row[2])
+
+
+def has_lineage(db: sqlite3.Connection, project_id: str) -> bool:
+    """Whether the lineage of a project is known."""
+    return db.execute("SELECT 1 FROM projects WHERE project_id = ? AND lineage IS NOT NULL", (project_id,)).fetchone() is not None
 
 
 def touch(
@@ -85,9 +95,19 @@ def end(db: sqlite3.Connection, session_id: str, at_ms: int) -> None:
     db.execute("UPDATE sessions SET ended_ms = ? WHERE session_id = ? AND seen_ms <= ?", (at_ms, session_id, at_ms))
 
 
-def open_epoch(db: sqlite3.Connection, session_id: str) -> None:
-    """Start a new epoch: the host compacted its context."""
-    db.execute("UPDATE sessions SET epoch = epoch + 1 WHERE session_id = ?", (session_id,))
+def open_epoch(db: sqlite3.Connection, session_id: str, at_ms: int) -> None:
+    """Start a new epoch: a hook said at `at_ms` that the host compacted its context. One that `reach_epoch` counted already starts none."""
+    db.execute(
+        "UPDATE sessions SET epoch = epoch + 1 WHERE session_id = ? AND (epoch_ms = 0 OR epoch_ms + ? < ?)",
+        (session_id, COMPACTION_MS, at_ms),
+    )
+
+
+def reach_epoch(db: sqlite3.Connection, session_id: str, epoch: int, until_ms: int) -> None:
+    """The transcript is in this epoch: all compactions until `until_ms` (0: not known) are counted in it. Never goes back."""
+    db.execute(
+        "UPDATE sessions SET epoch = max(epoch, ?), epoch_ms = max(epoch_ms, ?) WHERE session_id = ?", (epoch, until_ms, session_id)
+    )
 
 
 def alive(db: sqlite3.Connection, now: int) -> list[Session]:

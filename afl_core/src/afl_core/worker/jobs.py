@@ -198,6 +198,8 @@ class Jobs:
             queue.recover(self.home.db, now)
         evaluate(self.home.db, self.home.settings, now)
         for review_id in queue.due_reviews(self.home.db, self.home.settings, now):
+            if self.reviews.rests(review_id):
+                continue
             environ = self.reviews.environment(*self._whose(review_id))
             if environ is None and elapsed_ms() - self._started < ENVIRONMENT_MS:
                 continue

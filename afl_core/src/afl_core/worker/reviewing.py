@@ -4,22 +4,32 @@ from __future__ import annotations
 
 import logging
 import threading
+import time
 from collections.abc import Mapping
 
 from afl_core.api.home import Home
+from afl_core.model.errors import SettingsError
 from afl_core.worker.journal import describe
+
+REST_S = 60.0
+"""How long a review that could not be begun is left alone."""
 
 log = logging.getLogger("afl.jobs")
 
 
 def review(home: Home, review_id: str) -> str:
     """Run it and tell observers; returns the outcome's word."""
-    from afl_core.review.run import run_review
+    from afl_core.review.run import postpone_unready, run_review
 
+    try:
+        settings = home.settings
+    except SettingsError as bad:  # a session's own variable may be wrong: its review waits, the others do not
+        unready = postpone_unready(home.db, review_id, "reviewer_settings", home.redact(bad.sentence), home.clock)
+        return f"{unready.result.value} ({unready.reason})"
     outcome = run_review(
         home.db,
         home.paths,
-        home.settings,
+        settings,
         list(home.registry.reviewers().values()),
         home.reviewer_environ,
         review_id,
@@ -43,7 +53,12 @@ class Reviews:
         self._home = home
         self._environ = dict(environ)
         self._known: dict[str, dict[str, str]] = {}
+        self._rests: dict[str, float] = {}
         self._thread: threading.Thread | None = None
+
+    def rests(self, review_id: str) -> bool:
+        """Whether a review could not even be begun a moment ago: others go first."""
+        return time.monotonic() < self._rests.get(review_id, 0.0)
 
     @property
     def busy(self) -> bool:
@@ -80,5 +95,6 @@ class Reviews:
         try:
             with Home(self._home, environ) as home:
                 log.info("review %s: %s", review_id, review(home, review_id))
-        except Exception as bad:  # noqa: BLE001 - nobody waits for this thread; its lease ends and the review is tried again
+        except Exception as bad:  # noqa: BLE001 - nobody waits for this thread; the review is tried again after a rest
+            self._rests[review_id] = time.monotonic() + REST_S
             log.warning("review %s: %s", review_id, describe(bad))
