@@ -104,7 +104,7 @@ def test_the_card_in_the_readme_is_the_one_of_the_demo(readme):
     import re
 
     from afl_core.demo.reviewer import answer
-    from afl_core.lessons.delivery import FIRST_LINE, NONCE, NONCE_DIGITS
+    from afl_core.lessons.frame import FIRST_LINE, NONCE, NONCE_DIGITS
     from afl_core.model.card_text import render
 
     said = {"event_id": "c", "event_uid": "c", "text": "no", "redacted_text": "no"}

@@ -60,12 +60,39 @@ def test_the_time_and_the_id_are_those_of_the_hook(alone):
     assert opened(alone)[1].received_ms == 1234
 
 
-def test_names_the_person_allowed_are_forwarded_with_the_hosts_own(alone):
+LISTED = {
+    "AGENT_FEEDBACK_LOOP_REVIEWER_ENV_ALLOWLIST": "TOKEN, OTHER, AGENT_FEEDBACK_LOOP_MINE",
+    "TOKEN": "t",
+    "OTHER": "o",
+    "MINE": "m",
+    "NOT": "n",
+    "AGENT_FEEDBACK_LOOP_MINE": "m",
+    "CLAUDE_CONFIG_DIR": "/home/me@work",
+}
+
+
+def names_in(block):
+    return {pair.partition(b"=")[0].decode() for pair in block.split(b"\0")}
+
+
+def test_names_the_person_allowed_never_reach_the_disk(alone):
     alone.render(ALLOW=("MINE",))
-    env = {"AGENT_FEEDBACK_LOOP_REVIEWER_ENV_ALLOWLIST": "TOKEN, OTHER", "TOKEN": "t", "OTHER": "o", "MINE": "m", "NOT": "n"}
-    alone.fire("Stop", STOP, env=env)
-    names = {pair.partition(b"=")[0] for pair in opened(alone)[2].env.split(b"\0")}
-    assert names == {b"AGENT_FEEDBACK_LOOP_REVIEWER_ENV_ALLOWLIST", b"TOKEN", b"OTHER", b"MINE"}
+    alone.fire("Stop", STOP, env=LISTED)
+    assert names_in(opened(alone)[2].env) == {"AGENT_FEEDBACK_LOOP_REVIEWER_ENV_ALLOWLIST", "CLAUDE_CONFIG_DIR"}
+
+
+def test_an_address_with_a_login_in_it_never_reaches_the_disk(alone):
+    alone.fire("Stop", STOP, env={"ANTHROPIC_BASE_URL": "https://me:secret@example.org", "CLAUDE_CONFIG_DIR": "/c"})
+    assert opened(alone)[2].env == b"CLAUDE_CONFIG_DIR=/c"
+
+
+def test_names_the_person_allowed_are_forwarded_to_a_front_with_the_hosts_own(rendered):
+    rendered.render(ALLOW=("MINE",))
+    login = {"ANTHROPIC_BASE_URL": "https://me:secret@example.org"}
+    rendered.prompt("x", env={**LISTED, **login})
+    rendered.wait(lambda: (rendered.home / "jobs.told").exists() and b"TOKEN" in (rendered.home / "jobs.told").read_bytes())
+    told = json.loads((rendered.home / "jobs.told").read_bytes().splitlines()[0])["env"]
+    assert told.keys() == LISTED.keys() - {"NOT"} | login.keys()
 
 
 def test_an_environment_that_is_too_large_is_cut_to_whole_variables(alone):

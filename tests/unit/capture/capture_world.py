@@ -86,7 +86,7 @@ class World:
         row = sessions.get(self.db, session_id)
         session = batch.Session(session_id, "claude", row.project_id, row.epoch)
         consume = absorbing._consumer(self.home, session, absorbing.Absorbed(session_id))
-        return syncing.tail(self.db, self.adapter, session, str(path), self.tools(), consume)
+        syncing.tail(self.db, self.adapter, str(path), self.tools(), consume)
 
     def absorb(self, session_id=SESSION, **more):
         return absorbing.absorb(self.home, session_id, **more)
@@ -123,7 +123,7 @@ class World:
                 ),
             )
             if is_new and source == "compact":
-                sessions.open_epoch(self.db, session_id)
+                sessions.open_epoch(self.db, session_id, self.now if at is None else at)
         return ident
 
     def states(self):

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from afl_core.capture import batch
 from afl_core.capture import sync as syncing
-from afl_core.store import cursors, sessions
+from afl_core.store import cursors, deliveries, sessions
 from afl_core.store.connection import writing
 from afl_core.testing.recorded import Recorded
 
@@ -29,6 +29,7 @@ def mixed(worlds, path):
     with tape.path.open("ab") as file:
         file.write(b"broken\n\n\xff\xfe\n")
     tape.person("same", uuid=...).person("same", uuid=...).agent("done")
+    tape.person("deploy").call("c3", command="deploy Tr0ub4dor&3x now").result("c3", "refused: Tr0ub4dor&3x", True).agent("no luck")
     return tape.path.read_bytes()
 
 
@@ -76,6 +77,7 @@ def test_growing_by_any_bytes_and_reading_in_any_chunks_gives_the_same_rows(mate
 @pytest.mark.parametrize("name", ["mixed", *NAMES])
 def test_looking_at_the_end_first_gives_the_same_rows(material, worlds, name, monkeypatch):
     data, expected = material[name]
+    assert "Tr0ub4dor" not in str(expected)
     for size in (800, 2500, 6000, 20_000):
         monkeypatch.setattr(syncing.Transcript.tail, "__kwdefaults__", {"size": size})
         with worlds.fresh() as world:
@@ -85,25 +87,53 @@ def test_looking_at_the_end_first_gives_the_same_rows(material, worlds, name, mo
             world.session(path)
             if name in ("compacted", "autocompacted", "mixed"):  # the front heard of it
                 with writing(world.db):
-                    sessions.open_epoch(world.db, "claude:s-1")
+                    sessions.open_epoch(world.db, "claude:s-1", world.now)
             world.tail(path)
             world.tail(path)
+            assert "Tr0ub4dor" not in str(world.rows())
             world.sync(path)
             assert {**world.rows(), "sessions": []} == {**expected, "sessions": []}, size
 
 
-def test_the_end_of_a_file_that_is_far_ahead_of_the_cursor_is_seen_first(world, tape, monkeypatch):
+def test_proofs_at_the_end_of_a_file_that_is_far_ahead_of_the_cursor_are_seen_first_and_nothing_else(world, tape, monkeypatch):
     import afl_core.worker.absorb as absorbing
 
     monkeypatch.setattr(absorbing, "TAIL_FIRST_BYTES", 1000)
     monkeypatch.setattr(syncing.Transcript.tail, "__kwdefaults__", {"size": 1500})
     for number in range(50):
         tape.person(f"old {number}").agent("ok")
-    tape.person("do it").agent("wrongly").cut().person("no!")
+    tape.person("do it").shown("nonce=0123456789abcdef").agent("wrongly").cut().person("no!")
+    with writing(world.db):
+        card = deliveries.Emission("L1", 1, "claude:s-1", 1, "0123456789abcdef", "i1", "{}", tape.start)
+        deliveries.emitted(world.db, card)
     seen = []
-    monkeypatch.setattr(absorbing, "sync", lambda *_a, **_k: seen.append(world.signals()) or batch.Report())
-    world.absorb()
-    assert seen == [[("interruption", "no!", "message", "wrongly")]]
+
+    def look(*_args, **_more):
+        seen.append((deliveries.of_session(world.db, "claude:s-1")[0].state, world.events(), world.waiting()))
+        return batch.Report()
+
+    monkeypatch.setattr(absorbing, "sync", look)
+    assert world.absorb().reached == ["L1"]
+    assert seen == [("reached", [], [])]
+
+
+def test_hook_only_words_wait_until_everything_before_them_was_read(world, tape, monkeypatch):
+    import functools
+
+    import afl_core.worker.absorb as absorbing
+
+    for number in range(60):
+        tape.person(f"words {number}")
+    tape.person("the password: Tr0ub4dor&3x")
+    world.now = tape.start + 600_000
+    ident = world.hook("prompt", "I said Tr0ub4dor&3x", turn="hook", at=tape.start)
+    monkeypatch.setattr(absorbing, "sync", functools.partial(syncing.sync, limit=2000, chunk_bytes=500))
+    done = world.absorb()
+    assert (done.caught_up, done.adopted, world.states()[ident]) == (False, 0, "new")
+    while not done.caught_up:
+        done = world.absorb()
+    assert done.adopted == 1
+    assert "Tr0ub4dor" not in str(world.events("text"))
 
 
 def test_a_stretch_is_stored_in_transactions_of_at_most_128_events(world, tape):

@@ -134,25 +134,35 @@ def test_a_redactor_that_fails_keeps_hook_only_words_waiting(world, monkeypatch)
     ident = world.hook("prompt", "only a hook", at=world.now - 600_000)
     broken = Broken()
     with monkeypatch.context() as patched:
-        patched.setitem(world.home.__dict__, "chain", Chain([("test", broken)], world.home.guard, lambda secret: secret))
+        patched.setattr(type(world.home), "chain", Chain([("test", broken)], world.home.guard, lambda secret: secret))
         with pytest.raises(RedactionError):
             world.absorb()
         assert world.states() == {ident: "new"}
     assert world.absorb().adopted == 1
 
 
-def test_text_that_was_seen_before_its_secret_was_known_is_hidden_later(world, tape, monkeypatch):
-    from afl_core.capture import sync as syncing
+def test_what_repeats_a_secret_shown_long_before_is_never_stored_queued_told_or_kept_as_a_grain_in_the_clear(world, tape, monkeypatch):
+    import afl_core.worker.absorb as absorbing
 
-    monkeypatch.setattr(syncing.Transcript.tail, "__kwdefaults__", {"size": 900})
-    tape.person("the password: Tr0ub4dor&3x")
-    for number in range(20):
-        tape.agent(f"step {number}")
-    tape.person("now").agent("as you said, Tr0ub4dor&3x")
-    world.tail(tape.path)
-    assert any("Tr0ub4dor" in text for text in world.events("text"))
-    world.sync(tape.path)
-    assert not any("Tr0ub4dor" in text for text in world.events("text"))
+    monkeypatch.setattr(absorbing, "TAIL_FIRST_BYTES", 1000)
+    world.now = tape.start + 60_000
+    tape.person("the password: Zebra-7731-quilt")
+    for number in range(400):
+        tape.agent(f"step {number} " + "filler words " * 60)
+    tape.person("go on").call("c1", command="deploy Zebra-7731-quilt now").result("c1", "no Zebra-7731-quilt here", True)
+    tape.person("as I said, Zebra-7731-quilt")
+    told, kept = [], []
+    monkeypatch.setattr(world.home.registry, "tell", lambda _hook, **what: told.append(what["event"]["text"]))
+
+    def look(step):
+        if step == "committed":
+            kept.extend([world.rows(), world.waiting()])
+
+    world.absorb(checkpoint=look)
+    assert len(told) == 405
+    assert len(world.rows()["grains"]) == 1
+    assert ("as I said, [REDACTED:repeated-secret]", 0) in world.waiting()
+    assert "Zebra" not in str((told, kept, world.rows()))
 
 
 def test_an_adapter_that_fails_is_named_and_moves_nothing(world, tape):

@@ -265,3 +265,63 @@ def test_the_hook_of_this_very_turn_is_a_better_match_than_an_old_event_of_the_s
     world.absorb()
     assert sorted(world.events("turn", "completeness")) == [("t1", "hook_only"), ("t2", "whole")]
     assert world.states()[fresh] == "joined"
+
+
+@pytest.fixture
+def fork(world, tape, worlds):
+    """A session that was forked from the first one after its answer; gives the fork's own tape."""
+    tape.person("fix it", turn="t1").agent("All done and every test passes.")
+    world.absorb()
+    copy = tape.path.with_name("fork.jsonl")
+    copy.write_bytes(tape.path.read_bytes())
+    world.session(copy, "claude:s-2")
+    own = worlds.Tape(copy, start=tape.start, prefix="f")
+    own.at = tape.at
+    return own
+
+
+def handed_over(world, event_text):
+    from afl_core.review import handoff
+    from afl_core.store import events
+
+    event_id = world.db.execute("SELECT event_id FROM events WHERE text = ?", (event_text,)).fetchone()[0]
+    near = handoff._neighbours(world.db, events.get(world.db, event_id))
+    return [events.get(world.db, one).text for one in near]
+
+
+def test_what_a_fork_copied_is_sighted_by_it_and_kept_once(world, fork):
+    fork.person("You never ran them.")
+    world.absorb("claude:s-2")
+    world.absorb("claude:s-2")
+    assert world.messages() == [("user", "fix it"), ("assistant", "All done and every test passes.")]
+    assert world.messages("claude:s-2") == [("user", "You never ran them.")]
+    sighted = "SELECT text FROM sightings JOIN events USING (event_id) WHERE sightings.session_id = 'claude:s-2' ORDER BY source_id"
+    assert {row[0] for row in world.db.execute(sighted)} == {"fix it", "All done and every test passes.", "You never ran them."}
+
+
+def test_the_first_words_in_a_fork_are_handed_over_with_what_it_was_forked_from(world, fork, tape):
+    tape.person("something that the fork never saw").agent("and its answer")
+    world.absorb()
+    fork.person("You never ran them.")
+    world.absorb("claude:s-2")
+    assert handed_over(world, "You never ran them.") == ["All done and every test passes.", "fix it"]
+
+
+def test_with_enough_words_of_its_own_a_fork_needs_none_of_its_origin(world, fork):
+    for number in range(6):
+        fork.agent(f"step {number}")
+    fork.person("stop that")
+    world.absorb("claude:s-2")
+    assert handed_over(world, "stop that") == [f"step {number}" for number in (5, 4, 3, 2, 1, 0)]
+
+
+def test_a_fork_that_reads_its_copy_again_changes_nothing_of_the_origin(world, fork):
+    fork.compacted().person("later")
+    world.absorb("claude:s-2")
+    before = world.events("text", "epoch", "manifest_json")
+    data = fork.path.read_bytes()
+    fork.path.unlink()
+    fork.path.write_bytes(b"\n" + data)  # read anew from its start, now with two epochs in the store
+    world.absorb("claude:s-2")
+    assert world.events("text", "epoch", "manifest_json") == before
+    assert world.messages("claude:s-2") == [("user", "later")]

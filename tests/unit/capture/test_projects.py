@@ -9,7 +9,7 @@ import subprocess
 import pytest
 
 from afl_core.capture import projects
-from afl_core.capture.projects import lineage, locate, normal_url
+from afl_core.capture.projects import lineage, locate, normal_url, unscoped
 from afl_core.model.ids import digest
 
 pytestmark = pytest.mark.skipif(not shutil.which("git"), reason="git is not installed")
@@ -93,9 +93,10 @@ def test_an_empty_git_directory_is_no_repository(tmp_path):
     assert locate(str(tmp_path)).kind == "directory"
 
 
-def test_no_directory_at_all_is_a_project_too():
-    assert locate("") == locate("")
-    assert locate("").kind == "directory"
+def test_a_session_without_a_directory_is_a_project_by_itself():
+    assert unscoped("claude:1") == unscoped("claude:1")
+    assert unscoped("claude:1").project_id != unscoped("claude:2").project_id
+    assert (unscoped("claude:1").root, unscoped("claude:1").kind) == ("", "unscoped")
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ HEAVY = {
         "afl_core.lessons.selection",
         "afl_core.lessons.delivery",
         "afl_core.lessons.relevance",
+        "afl_core.lessons.frame",
         "afl_core.lessons.hold",
         "afl_core.store.connection",
         "afl_core.store.projection",

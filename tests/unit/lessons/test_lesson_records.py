@@ -108,7 +108,11 @@ def test_an_explanation_names_what_was_given_what_was_left_and_why(db, teach, gi
     project("big", "Critical", tokens=5_000)
     project("far")
     with writing(db):
-        db.execute("INSERT INTO sessions VALUES ('claude:s', 'claude', 's', 'p', '/repo', NULL, 1, 1, ?, ?, NULL)", (NOW, NOW))
+        db.execute(
+            "INSERT INTO sessions (session_id, host, native_id, project_id, cwd, started_ms, seen_ms)"
+            " VALUES ('claude:s', 'claude', 's', 'p', '/repo', ?, ?)",
+            (NOW, NOW),
+        )
     give("x")
     found = explain(db, "claude:s")
     assert (found.project_id, found.epoch) == ("p", 1)

@@ -130,7 +130,8 @@ def _bear(db: sqlite3.Connection, waiting: Waiting, draft: Draft, opened: bytes,
     with writing(db):
         if _is_taken(db, waiting.intake_id):
             return None
-        # Once more under the write lock, which the sweep of orphans takes too.
+        # Once more under the write lock, which the sweeps of keys and of orphans take too.
+        tools.writer.register(db)
         event = attrs.evolve(draft.event, blob=tools.blobs.put(tools.writer, opened))
         events.insert(db, event, mac=draft.mac, manifest=draft.manifest)
         events.add_sighting(db, event.session_id, HOOK, waiting.intake_id, event.event_id, tools.clock())

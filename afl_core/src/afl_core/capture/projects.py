@@ -1,6 +1,7 @@
 """Which project a directory belongs to, by reading git's own files; no git process is started and nothing is written.
 
-Every worktree of a repository is one project, a submodule is its own, a directory outside of any repository is one by itself.
+Every worktree of a repository is one project, a submodule is its own, a directory outside of any repository is one by itself, and so is a
+session of which no directory is known.
 The front runs through this file.
 """
 
@@ -22,7 +23,7 @@ DEFAULT_PORTS = {"ssh": "22", "https": "443", "http": "80", "git": "9418"}
 
 
 class Project(NamedTuple):
-    """`root` is the real path of git's common directory (kind `git`) or of the directory itself (kind `directory`)."""
+    """`root` is the real path of git's common directory (kind `git`) or of the directory itself (kind `directory`); '' of kind `unscoped`."""
 
     project_id: str
     root: str
@@ -33,7 +34,7 @@ _cache: dict[str, tuple[float, Project]] = {}
 
 
 def locate(cwd: str) -> Project:
-    """The project of a working directory. The directory need not exist any more."""
+    """The project of a working directory, an absolute path. The directory need not exist any more."""
     held = _cache.get(cwd)
     now = time.monotonic()
     if held and now - held[0] < CACHE_S:
@@ -46,10 +47,15 @@ def locate(cwd: str) -> Project:
 
 
 def _locate(cwd: str) -> Project:
-    start = os.path.realpath(cwd) if cwd else ""
-    common = _common_dir(start) if start else None
+    start = os.path.realpath(cwd)
+    common = _common_dir(start)
     root, kind = (common, "git") if common else (start, "directory")
     return Project(digest("project:v1", root)[:32], root, kind)
+
+
+def unscoped(session_id: str) -> Project:
+    """The project of a session whose directory nobody said: its own, so that nothing said there counts anywhere else."""
+    return Project(digest("project:v1", "", session_id)[:32], "", "unscoped")
 
 
 def _common_dir(start: str) -> str | None:

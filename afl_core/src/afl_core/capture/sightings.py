@@ -35,6 +35,7 @@ def settle(db: sqlite3.Connection, draft: Draft, now: int) -> Settled:
         return _known(draft, known)
     copied = events.elsewhere(db, event.native_id, event.place.part, event.session_id) if event.native_id is not None else None
     if copied is not None:
+        events.add_sighting(db, event.session_id, TRANSCRIPT, draft.source_id, copied, now)
         _join_waiting(db, draft, copied, now)
         return _known(draft, copied)
     hook_born = _hook_born(db, draft) if event.kind is EventKind.MESSAGE else None

@@ -1,4 +1,4 @@
-"""The one reader of transcripts and the one place where events are born from them: `sync` reads on from the cursor, `tail` looks at the end first."""
+"""The one reader of transcripts and the one place where events are born from them: `sync` reads on from the cursor. `tail` looks at the end for proofs only."""
 
 from __future__ import annotations
 
@@ -13,10 +13,9 @@ from afl_core.capture.batch import Announce, Batch, Consumer, Newborn, Report, S
 from afl_core.capture.drafts import Draft, Drafts, Frame, draft
 from afl_core.capture.read import CHUNK_BYTES, Chunk, Transcript
 from afl_core.capture.sightings import settle
-from afl_core.capture.tail import self_contained
 from afl_core.capture.thread import Thread
 from afl_core.model.errors import CaptureError, PluginError, StoreError
-from afl_core.model.observation import Observation
+from afl_core.model.observation import ContextShown, Observation
 from afl_core.spec.host import STATE_LIMIT_BYTES, HostAdapter, Line
 from afl_core.store import cursors, events
 from afl_core.store.connection import writing
@@ -89,37 +88,18 @@ def sync(  # noqa: PLR0913 - what a pass works with, each by name
     return report
 
 
-def tail(
-    db: sqlite3.Connection,
-    adapter: HostAdapter,
-    session: Session,
-    path: str,
-    tools: Tools,
-    consume: Consumer,
-    *,
-    announce: Announce = _nothing,
-) -> Report:
-    """What just happened, read from the end without moving the cursor: used when the cursor is far behind.
+def tail(db: sqlite3.Connection, adapter: HostAdapter, path: str, tools: Tools, consume: Consumer) -> None:
+    """Look at the end of a transcript that is far ahead of its cursor for proofs of delivery, so that no card is given again meanwhile.
 
-    Only what can be understood without the part before it is stored, exactly as `sync` would: it finds these events again as known.
+    Nothing that was said or done is taken from there: what of it is secret, and what it points at, only a reader of the whole knows.
+    Raises `CaptureError` as `sync` does.
     """
-    going = _Pass(db, session, tools, consume, announce, _nothing)
     with Transcript(path) as transcript:
-        cursor = _cursor(db, session, path, transcript)
         observations, _state = _parse(adapter, transcript.tail(_wants(adapter)), {}, tools)
-        known = Thread.from_json(cursor.thread)
-        drafts = draft(
-            self_contained(observations), Thread(secrets=known.secrets, epoch=session.epoch), _frame(session, cursor.generation, tools)
-        )
-        sealed, raw = _seal_raw(going, drafts.drafts)
-        names: dict[str, str] = {}
-        for at in range(0, len(sealed), DRAFTS_PER_TRANSACTION):
-            with writing(db):
-                if at == 0:
-                    _confirm(tools, raw)
-                stored = _store(going, sealed[at : at + DRAFTS_PER_TRANSACTION], drafts.shown if at == 0 else (), names)
-            _tell(going, stored)
-    return going.report
+    shown = tuple((seen.text, seen.at_ms) for seen in observations if isinstance(seen, ContextShown))
+    if shown:
+        with writing(db):
+            consume(db, Batch((), shown))
 
 
 def behind(db: sqlite3.Connection, session: Session, path: str) -> int:
@@ -209,7 +189,7 @@ def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], d
         is_last = number == len(groups) - 1
         with writing(going.db):
             if number == 0:
-                _confirm(going.tools, raw)
+                _confirm(going, raw)
             # Proofs of delivery come first: an answer that is stored before them would settle what they prove.
             shown = drafts.shown if number == 0 else ()
             stored = _store(going, group, shown, names)
@@ -271,7 +251,8 @@ def _seal_raw(going: _Pass, drafts: Sequence[Draft]) -> tuple[tuple[Draft, ...],
     return tuple(attrs.evolve(one, event=attrs.evolve(one.event, blob=blob)) if one.raw else one for one in drafts), data
 
 
-def _confirm(tools: Tools, raw: bytes) -> None:
-    """Under the write lock, which the sweep of orphans takes too: the blob is still there, or is written again."""
+def _confirm(going: _Pass, raw: bytes) -> None:
+    """Under the write lock, which the sweeps of blobs and keys take too: the blob and its key are still there, or are written again."""
     if raw:
-        tools.blobs.put(tools.writer, raw)
+        going.tools.writer.register(going.db)
+        going.tools.blobs.put(going.tools.writer, raw)

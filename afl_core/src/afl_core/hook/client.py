@@ -144,7 +144,7 @@ def _converse(ident: bytes, host: str, event: str, kind: str, payload: bytes, to
     if kind in ("prompt", "stop"):
         from seal import spool  # type: ignore[import-not-found]
 
-        reason = spool(ident, host, event, total, block, payload)
+        reason = spool(ident, host, event, total, forwarded(host, on_disk=True), payload)
         if reason:
             _count(reason)
     from wake import wake  # type: ignore[import-not-found]
@@ -217,14 +217,21 @@ def _connect(link: object, end: float) -> None:
             sleep(POLL_S)
 
 
-def forwarded(host: str) -> bytes:
-    """The variables that say where the host's files and servers are, as `NAME=VALUE` joined by NUL, at most 64 KiB."""
+def forwarded(host: str, *, on_disk: bool = False) -> bytes:
+    """The variables that say where the host's files and servers are, as `NAME=VALUE` joined by NUL, at most 64 KiB.
+
+    What the person allowed by name goes with them, for it may be a secret that a reviewer needs; `on_disk`: it does not, nor does an address
+    with a login in it.
+    """
     environ = posix.environ
-    names = {name.encode() for name in (*constants.FORWARD.get(host, ()), *constants.ALLOW)}
-    names.update(name.strip() for name in environ.get(ALLOWLIST, b"").split(b","))
+    allowed = {name.encode() for name in constants.ALLOW}
+    allowed.update(name.strip() for name in environ.get(ALLOWLIST, b"").split(b","))
+    routing = {name.encode() for name in constants.FORWARD.get(host, ())}
     block = b""
     for name, value in environ.items():
-        if name in names or name.startswith(b"AGENT_FEEDBACK_LOOP_"):
+        if on_disk and (name in allowed or (b"://" in value and b"@" in value)):
+            continue
+        if name in routing or name in allowed or name.startswith(b"AGENT_FEEDBACK_LOOP_"):
             pair = name + b"=" + value
             if len(block) + len(pair) < ENV_BYTES:
                 block += b"\0" + pair if block else pair

@@ -58,6 +58,26 @@ def get(db: sqlite3.Connection, n: int) -> AuditRow | None:
     return AuditRow(*row) if row else None
 
 
+def newest(db: sqlite3.Connection, limit: int) -> list[AuditRow]:
+    """The rows with the highest numbers, highest first."""
+    found = db.execute(f"SELECT {_COLUMNS} FROM audit ORDER BY n DESC LIMIT ?", (limit,))  # noqa: S608 - names of this file
+    return [AuditRow(*row) for row in found]
+
+
+def latest_of(db: sqlite3.Connection, target: str) -> AuditRow | None:
+    """The newest row of one target."""
+    row = db.execute(f"SELECT {_COLUMNS} FROM audit WHERE target = ? ORDER BY n DESC LIMIT 1", (target,)).fetchone()  # noqa: S608 - as above
+    return AuditRow(*row) if row else None
+
+
+def latest_of_targets(db: sqlite3.Connection) -> list[AuditRow]:
+    """The newest row of every target, by target."""
+    found = db.execute(
+        f"SELECT {_COLUMNS} FROM audit WHERE n IN (SELECT max(n) FROM audit GROUP BY target) ORDER BY target"  # noqa: S608 - as above
+    )
+    return [AuditRow(*row) for row in found]
+
+
 def rows(db: sqlite3.Connection, *, target: str | None = None, after: int = 0) -> Iterator[AuditRow]:
     """Rows in order; of one target, or of all."""
     where, values = ("n > ? AND target = ?", (after, target)) if target is not None else ("n > ?", (after,))

@@ -81,6 +81,18 @@ def fields_of(db: sqlite3.Connection, lesson_id: str) -> dict[str, Any] | None:
     return fields
 
 
+def text_of(db: sqlite3.Connection, grain_hash: str) -> dict[str, Any] | None:
+    """The fields of a lesson's grain by its address, whether it is live or not; None when it is gone."""
+    row = db.execute("SELECT fields_json FROM grains WHERE hash = ? AND type = 'lesson'", (grain_hash,)).fetchone()
+    fields: dict[str, Any] | None = json.loads(row[0]) if row else None
+    return fields
+
+
+def every(db: sqlite3.Connection) -> list[LessonRow]:
+    """The lessons of all projects: the most severe first, then the newest."""
+    return _select(db, "1", ())
+
+
 def card_of(db: sqlite3.Connection, lesson_id: str) -> Card | None:
     """A lesson's current card; None when there is no such lesson."""
     fields = fields_of(db, lesson_id)

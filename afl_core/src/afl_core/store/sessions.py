@@ -105,9 +105,7 @@ def open_epoch(db: sqlite3.Connection, session_id: str, at_ms: int) -> None:
 
 def reach_epoch(db: sqlite3.Connection, session_id: str, epoch: int, until_ms: int) -> None:
     """The transcript is in this epoch: all compactions until `until_ms` (0: not known) are counted in it. Never goes back."""
-    db.execute(
-        "UPDATE sessions SET epoch = max(epoch, ?), epoch_ms = max(epoch_ms, ?) WHERE session_id = ?", (epoch, until_ms, session_id)
-    )
+    db.execute("UPDATE sessions SET epoch = max(epoch, ?), epoch_ms = max(epoch_ms, ?) WHERE session_id = ?", (epoch, until_ms, session_id))
 
 
 def alive(db: sqlite3.Connection, now: int) -> list[Session]:

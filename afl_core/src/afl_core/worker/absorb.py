@@ -26,13 +26,10 @@ from afl_core.store.connection import writing
 from afl_core.worker.due import evaluate
 
 TAIL_FIRST_BYTES = 4 * 1024 * 1024
-"""With more than this unread, the end of the transcript is looked at before the rest is read."""
+"""With more than this unread, the end of the transcript is looked at for proofs of delivery before the rest is read."""
 
 QUEUE_MAX_AGE_MS = DAY_MS
 """Older words (a transcript read for the first time) are kept as evidence but do not ask for a review by themselves."""
-
-COMPACTION_GRACE_MS = 30_000
-"""How long the hook of a compaction may come after its record; opening the epoch for both would give every card twice."""
 
 NONCE = re.compile(r"nonce=([0-9a-f]{16})")
 
@@ -80,15 +77,20 @@ def absorb(home: Home, session_id: str, *, checkpoint: Callable[[str], None] = l
     if row.transcript_path and os.path.lexists(row.transcript_path):
         _read(home, adapter, session, row.transcript_path, tools, consume, done, checkpoint)
     checkpoint("read")
-    try:
-        fields, ended = adapter.manifest().fields, row.ended_ms is not None
-        done.adopted = adopt.adopt(home.db, session, fields, home.opener, tools, consume, ended=ended, announce=_announcer(home))
-    except VaultError as locked:
-        done.failed(locked)
+    if done.caught_up:  # else the words may be in what is unread, and so may be the secret that they repeat
+        _adopt(home, adapter, session, tools, consume, done, ended=row.ended_ms is not None)
     checkpoint("adopted")
     done.reviews = evaluate(home.db, home.settings, home.clock())
     checkpoint("submitted")
     return done
+
+
+def _adopt(home: Home, adapter: HostAdapter, session: Session, tools: Tools, consume: Consumer, done: Absorbed, *, ended: bool) -> None:
+    fields = adapter.manifest().fields
+    try:
+        done.adopted = adopt.adopt(home.db, session, fields, home.opener, tools, consume, ended=ended, announce=_announcer(home))
+    except VaultError as locked:
+        done.failed(locked)
 
 
 def _tools(home: Home) -> Tools:
@@ -129,7 +131,7 @@ def _read(
     announce = _announcer(home)
     try:
         if behind(home.db, session, path) > TAIL_FIRST_BYTES:
-            _add(done, tail(home.db, adapter, session, path, tools, consume, announce=announce))
+            tail(home.db, adapter, path, tools, consume)
         report = sync(home.db, adapter, session, path, tools, consume, announce=announce, checkpoint=checkpoint)
     except CaptureError as bad:
         done.failed(bad)
@@ -141,11 +143,11 @@ def _read(
 
 def _open_epochs(home: Home, session: Session, report: Report) -> None:
     """A compaction that a hook announced has opened its epoch already; one that no hook announced opens it here, when its hook is overdue."""
-    is_overdue = abs(home.clock() - report.compacted_ms) > COMPACTION_GRACE_MS
-    epoch = report.epoch if is_overdue else report.epoch - 1
+    is_overdue = abs(home.clock() - report.compacted_ms) > sessions.COMPACTION_MS
+    epoch, until = (report.epoch, report.compacted_ms) if is_overdue else (report.epoch - 1, 0)
     if epoch > session.epoch:
         with writing(home.db):
-            home.db.execute("UPDATE sessions SET epoch = max(epoch, ?) WHERE session_id = ?", (epoch, session.session_id))
+            sessions.reach_epoch(home.db, session.session_id, epoch, until)
 
 
 def _add(done: Absorbed, report: Report) -> None:

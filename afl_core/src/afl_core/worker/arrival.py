@@ -58,7 +58,7 @@ def understand(host: Host | None, frame: Frame, received_ms: int) -> Arrival | s
         native_id=native_id,
         turn=_name(_field(host, fields, "turn")),
         source=_name(_field(host, fields, "reason" if kind == "session_end" else "source")),
-        cwd=_clean(_field(host, fields, "cwd"), PATH_CHARS) or "",
+        cwd=_directory(_field(host, fields, "cwd")),
         transcript=_clean(_field(host, fields, "transcript"), PATH_CHARS),
         text=text,
         by_machine=_is_by_machine(host, kind, text, _field(host, fields, "agent")),
@@ -75,6 +75,12 @@ def _is_by_machine(host: Host, kind: str, text: str | None, agent: object) -> bo
 def _field(host: Host, fields: dict[str, Any], name: str) -> object:
     key = host.fields.get(name)
     return fields.get(key) if key else None
+
+
+def _directory(value: object) -> str:
+    """An absolute path; '' for anything else, which would mean another place in this process than in the host."""
+    path = _clean(value, PATH_CHARS) or ""
+    return path if path.startswith("/") else ""
 
 
 def _name(value: object) -> str | None:

@@ -45,6 +45,11 @@ class Environments:
         while len(self._held) > KEPT_SESSIONS:
             del self._held[next(iter(self._held))]
 
+    def remember_earlier(self, session_id: str, env: dict[str, str]) -> None:
+        """Keep what a frame that waited said, unless a session's own frame was heard: that one is newer, and may say more."""
+        if session_id not in self._held:
+            self.remember(session_id, env)
+
     def get(self, session_id: str) -> dict[str, str]:
         """What is known of a session; empty when nothing is."""
         return self._held.get(session_id, {})

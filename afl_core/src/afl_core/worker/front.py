@@ -23,7 +23,7 @@ def main(constants: ModuleType) -> int:
     lock = take_lock(paths)
     if lock is None:
         return 0
-    from afl_core.worker.journal import Journal
+    from afl_core.worker.journal import Journal, describe
 
     journal = Journal(paths.runtime_log)
     try:
@@ -63,18 +63,6 @@ def take_lock(paths: Paths) -> int | None:
             time.sleep(0.02)
         else:
             return handle
-
-
-def describe(bad: BaseException) -> str:
-    """An error for the log: our own sentence, or the kind of a foreign error and where it came from, never its text."""
-    sentence = getattr(bad, "sentence", None)
-    if sentence is not None:
-        return f"{getattr(bad, 'code', '')}: {sentence}"
-    trace = bad.__traceback__
-    while trace is not None and trace.tb_next is not None:
-        trace = trace.tb_next
-    where = f" at {trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}" if trace else ""
-    return type(bad).__name__ + where
 
 
 if __name__ == "__main__":

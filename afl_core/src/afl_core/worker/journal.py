@@ -10,6 +10,18 @@ LIMIT_BYTES = 5_242_880
 """Past this the front adds nothing; the jobs process rotates the file."""
 
 
+def describe(bad: BaseException) -> str:
+    """An error for the log: our own sentence, or the kind of a foreign error and where it came from, never its text."""
+    sentence = getattr(bad, "sentence", None)
+    if sentence is not None:
+        return f"{getattr(bad, 'code', '')}: {sentence}"
+    trace = bad.__traceback__
+    while trace is not None and trace.tb_next is not None:
+        trace = trace.tb_next
+    where = f" at {trace.tb_frame.f_code.co_filename.rpartition('/')[2]}:{trace.tb_lineno}" if trace else ""
+    return type(bad).__name__ + where
+
+
 class Journal:
     """Appends to one file. A log that cannot be written must not stop the work, so that is not an error."""
 

@@ -16,16 +16,37 @@ HEAD_BYTES = 512
 
 
 def sweep_keys(home: Home, before: int) -> int:
-    """Delete keys made before `before` (ms) that no intake row, spool file or blob needs; gives how many."""
-    old = [str(row[0]) for row in home.db.execute("SELECT key_id FROM vault_keys WHERE created_ms < ?", (before,))]
+    """Delete keys made before `before` (ms) that no intake row, spool file or blob needs; gives how many.
+
+    Looking takes longer than the write lock may be held. Whoever points at something sealed makes sure of its key in the same transaction,
+    so when nobody committed anything since the looking began, what was found still holds; otherwise nothing is deleted this time.
+    """
+    db = home.db
+    version = _version(db)
+    old = _out_of_use(db, before)
     if not old:
         return 0
-    needed = {*_of_spool(home), *_of_blobs(home)}
-    with writing(home.db, durable=True):
-        needed.update(_of_intake(home.db))
-        unneeded = [(key_id,) for key_id in old if key_id not in needed]
-        home.db.executemany("DELETE FROM vault_keys WHERE key_id = ?", unneeded)
+    unneeded = old.difference(_of_spool(home), _of_blobs(home), _of_intake(db))
+    with writing(db, durable=True):
+        if _version(db) != version:
+            return 0
+        db.executemany("DELETE FROM vault_keys WHERE key_id = ?", [(key_id,) for key_id in sorted(unneeded)])
     return len(unneeded)
+
+
+def _version(db: sqlite3.Connection) -> int:
+    """A number that another connection's commit changes."""
+    return int(db.execute("PRAGMA data_version").fetchone()[0])
+
+
+def _out_of_use(db: sqlite3.Connection, before: int) -> set[str]:
+    """Keys made before then. Of spool keys the newest of them is not among them: a hook may have read it just before it was replaced."""
+    rows = db.execute(
+        "SELECT key_id FROM vault_keys WHERE created_ms < :before AND (purpose <> 'spool' OR created_ms <"
+        " (SELECT max(created_ms) FROM vault_keys WHERE purpose = 'spool' AND created_ms < :before))",
+        {"before": before},
+    )
+    return {str(row[0]) for row in rows}
 
 
 def _of_intake(db: sqlite3.Connection) -> set[str]:

@@ -124,6 +124,9 @@ class Manifests:
                 with open(self._path, encoding="utf-8") as handle:
                     self._held = parse(handle.read())
                 self.fault = ""
-        except (OSError, ValueError) as bad:
+        except OSError as bad:
+            self._stamp = None  # the file as it was may come back: then it is read again, and the fault is over
+            self.fault = f"{self._path}: {bad}"
+        except ValueError as bad:
             self.fault = f"{self._path}: {bad}"
         return self._held

@@ -21,8 +21,7 @@ from afl_core.store.connection import FRONT_BUSY_MS, connect
 from afl_core.worker.drain import drain
 from afl_core.worker.environment import Environments
 from afl_core.worker.frames import END, HEALTH, WAKE, Frame, decode
-from afl_core.worker.front import describe
-from afl_core.worker.journal import Journal
+from afl_core.worker.journal import Journal, describe
 from afl_core.worker.keyring import Keyring
 from afl_core.worker.launch import Jobs
 from afl_core.worker.leaving import Now, is_due, may_leave

@@ -11,7 +11,7 @@ import sqlite3
 from collections.abc import Callable
 from typing import NamedTuple
 
-from afl_core.capture.projects import Project, lineage, locate
+from afl_core.capture.projects import Project, lineage, locate, unscoped
 from afl_core.lessons import delivery, selection
 from afl_core.model.errors import WorkerError
 from afl_core.model.ids import new_nonce
@@ -58,7 +58,9 @@ def take(desk: Desk, frame: Frame, now: int, *, is_listening: bool = True) -> An
         with writing(desk.db) as db:
             intake.count(db, str(arrival), now)
         return Answer(host.noop if host else b"", "", has_work=False)
-    path = for_session(path, _remember(desk, host, arrival, frame.env))
+    env = _environment(desk, host, frame.env)
+    desk.environments.remember(arrival.session_id, env)
+    path = for_session(path, env)
     home = _project(desk, arrival)
     gives = is_listening and path.memory_enabled and not arrival.by_machine and host.injects(arrival.event)
     extra = desk.selector.candidates(desk.db, home.project_id, arrival.text) if gives and arrival.kind == "prompt" and arrival.text else ()
@@ -77,7 +79,7 @@ def keep_spooled(desk: Desk, frame: Frame, received_ms: int) -> str:
     if isinstance(arrival, str) or host is None:
         intake.count(desk.db, str(arrival), received_ms)
         return ""
-    _remember(desk, host, arrival, frame.env)
+    desk.environments.remember_earlier(arrival.session_id, _environment(desk, host, frame.env))
     keep(desk, host, arrival, _project(desk, arrival))
     return arrival.session_id
 
@@ -85,9 +87,7 @@ def keep_spooled(desk: Desk, frame: Frame, received_ms: int) -> str:
 def keep(desk: Desk, host: Host, arrival: Arrival, project: Project) -> sessions.Session:
     """Write the session and, unless capture is off, the intake row, inside the caller's transaction. An event that is known changes nothing."""
     db = desk.db
-    if sessions.project(db, project.project_id) is None:
-        origin = lineage(project.root) if project.kind == "git" else None
-        sessions.add_project(db, project.project_id, root=project.root, kind=project.kind, lineage=origin, now=arrival.received_ms)
+    _know(db, arrival, project)
     sessions.touch(
         db,
         arrival.session_id,
@@ -102,7 +102,7 @@ def keep(desk: Desk, host: Host, arrival: Arrival, project: Project) -> sessions
         sessions.end(db, arrival.session_id, arrival.received_ms)
     is_new = not intake.known(db, arrival.id)
     if is_new and _compacts(host, arrival):
-        sessions.open_epoch(db, arrival.session_id)
+        sessions.open_epoch(db, arrival.session_id, arrival.received_ms)
     if is_new and status.meta(db, "capture_enabled", "1") == "1":
         desk.keyring.register(db, arrival.received_ms)
         intake.add(db, _row(desk.keyring, host, arrival, project))
@@ -112,6 +112,15 @@ def keep(desk: Desk, host: Host, arrival: Arrival, project: Project) -> sessions
     if session is None:
         raise sqlite3.IntegrityError("a session vanished inside the transaction that wrote it")
     return session
+
+
+def _know(db: sqlite3.Connection, arrival: Arrival, project: Project) -> None:
+    """Remember the project; a remote may be given to a repository later, so it is looked for again when a session starts."""
+    is_known = sessions.project(db, project.project_id) is not None
+    if is_known and not (project.kind == "git" and arrival.kind == "session_start" and not sessions.has_lineage(db, project.project_id)):
+        return
+    origin = lineage(project.root) if project.kind == "git" else None
+    sessions.add_project(db, project.project_id, root=project.root, kind=project.kind, lineage=origin, now=arrival.received_ms)
 
 
 def _row(keyring: Keyring, host: Host, arrival: Arrival, project: Project) -> intake.Intake:
@@ -206,13 +215,12 @@ def _project(desk: Desk, arrival: Arrival) -> Project:
     """The project the session was first seen in; an agent that changes directory has not changed project."""
     session = sessions.get(desk.db, arrival.session_id)
     known = sessions.project(desk.db, session.project_id) if session else None
-    return Project(*known) if known else locate(session.cwd if session else arrival.cwd)
+    cwd = session.cwd if session else arrival.cwd
+    return Project(*known) if known else locate(cwd) if cwd else unscoped(arrival.session_id)
 
 
-def _remember(desk: Desk, host: Host, arrival: Arrival, block: bytes) -> dict[str, str]:
-    env = parse(block, (*desk.forward.get(host.name, ()), *desk.allow))
-    desk.environments.remember(arrival.session_id, env)
-    return env
+def _environment(desk: Desk, host: Host, block: bytes) -> dict[str, str]:
+    return parse(block, (*desk.forward.get(host.name, ()), *desk.allow))
 
 
 def _size(transcript: str | None) -> int | None:
