@@ -12,7 +12,7 @@ MARK = "woken"
 KEEP = (
     b"HOME", b"PATH", b"LANG", b"TZ", b"USER", b"LOGNAME", b"TMPDIR",
     b"DBUS_SESSION_BUS_ADDRESS", b"XDG_RUNTIME_DIR",  # a keyring is asked over the session bus
-    b"AFL_DATA_ROOT", b"AFL_NOW_MS",
+    b"AFL_DATA_ROOT", b"AFL_NOW_MS", b"AGENT_FEEDBACK_LOOP_LOG",
 )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ ALLOWLIST = PREFIX + "REVIEWER_ENV_ALLOWLIST"
 INHERITED = (
     "HOME", "PATH", "LANG", "TZ", "USER", "LOGNAME", "TMPDIR",
     "DBUS_SESSION_BUS_ADDRESS", "XDG_RUNTIME_DIR",  # a keyring is asked over the session bus
-    "AFL_DATA_ROOT", "AFL_NOW_MS",
+    "AFL_DATA_ROOT", "AFL_NOW_MS", "AGENT_FEEDBACK_LOOP_LOG",
 )  # fmt: skip
 """What front and jobs start with, besides LC_*. The hook, which stands alone, has the same list."""
 

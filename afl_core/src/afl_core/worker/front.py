@@ -25,7 +25,7 @@ def main(constants: ModuleType) -> int:
         return 0
     from afl_core.worker.journal import Journal, describe
 
-    journal = Journal(paths.runtime_log)
+    journal = Journal(os.environ.get("AGENT_FEEDBACK_LOOP_LOG") or paths.runtime_log)
     try:
         from afl_core.worker.serve import serve
 
