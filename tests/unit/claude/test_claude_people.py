@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
 from afl_core.model.observation import Cut, Said, Speaker
+from afl_core.spec.host import Line
+from afl_providers_claude.host import ClaudeHost
 
 
 def person(observations):
@@ -190,3 +194,10 @@ def test_half_a_surrogate_pair_cannot_reach_the_store(made):
     (said,) = made(user("broken \ud83d text"))
 
     assert said.text == "broken ? text"
+
+
+def test_a_broken_byte_in_a_record_does_not_lose_the_words_around_it():
+    line = json.dumps(user("use the new one, @ not the old")).encode().replace(b"@", b"\xff\xfe")
+    [said], _state = ClaudeHost().parse([Line(0, line)], {})
+
+    assert (said.speaker, said.text) == (Speaker.PERSON, "use the new one, \ufffd\ufffd not the old")
