@@ -22,7 +22,7 @@ from afl_core.vault.keys import load_public
 BEFORE = b'{\n\t"model": "opus",\n\t"hooks": {"Stop": []}\n}\n'
 
 STEPS = (
-    "directories", "vault:name-key", "vault:private-saved", "vault:public-key", "vault", "store:built", "store:created", "store",
+    "directories", "vault:name-key", "vault:private-saved", "vault:public-key", "vault", "store:built", "store:created", "store", "spool-key",
     "hook:ready", "hook:constants.py", "hook:client.py", "hook:hook.py",
     "pack:ready", "pack:reviewer.md", "pack:changes.toml", "pack:manifest.json", "pack:front.json",
     "current:ready", "current:current.json",

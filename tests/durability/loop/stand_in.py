@@ -26,7 +26,7 @@ POINTS = {
     "jobs": (
         "afl_core.worker.jobs:drain_spool",
         "afl_core.worker.spool:drain",
-        "afl_core.worker.due:queue.submit_due",
+        "afl_core.worker.due:_write",
         "afl_core.capture.adopt:_bear",
         "afl_core.lessons.delivery:settle",
         "afl_core.review.run:_Work.review",

@@ -146,6 +146,7 @@ def test_a_database_that_another_process_holds_for_seconds_loses_nothing(product
 
 
 def test_a_front_that_cannot_give_hooks_a_spool_key_answers_all_the_same(product):
+    os.unlink(product.paths.spool_key)
     os.mkdir(product.paths.spool_key)  # stands for every reason why the file cannot be replaced
     product.replay("interrupted_text")
     product.until(lambda: "later: IsADirectoryError" in product.log(), "a line that says it")

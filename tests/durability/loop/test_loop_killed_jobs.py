@@ -13,7 +13,7 @@ ABSORBING = {
     "after events and cursor were committed": "absorb:committed",
     "after the transcript was read": "absorb:read",
     "after hook rows were looked at": "absorb:adopted",
-    "in the transaction that makes the review": "afl_core.worker.due:queue.submit_due:after",
+    "in the transaction that makes the review": "afl_core.worker.due:_write:after",
     "after the review was submitted": "absorb:submitted",
 }
 REVIEWING = {

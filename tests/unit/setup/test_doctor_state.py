@@ -16,11 +16,12 @@ from afl_core.changes import audit
 from afl_core.model.errors import WorkerError
 from afl_core.settings.paths import Paths
 from afl_core.setup.doctor import doctor
+from afl_core.setup.doctor_disk import read_counts
 from afl_core.setup.doctor_report import Part, ago, fail, ok, report, warn
-from afl_core.setup.doctor_store import read_counts
 from afl_core.setup.install import apply_install, plan_install
 from afl_core.setup.stop import stop_front
 from afl_core.spec.health import Health
+from afl_core.store import reviews, spend
 from afl_core.store.connection import connect, writing
 from afl_core.store.ledger import LedgerRow
 from afl_core.store.ledger import write as write_ledger
@@ -177,6 +178,24 @@ def test_reviews_switched_off_are_shown_with_the_reason(home, environ, installed
     found = examine(home, {**environ, "AGENT_FEEDBACK_LOOP_REVIEWS_PER_DAY": "0"})
     [only] = line(found, "caps")
     assert "switched off" in only.sentence
+
+
+def test_a_project_whose_own_cap_is_met_is_named_with_its_cap(home, environ, installed):
+    db = connect(installed.database)
+    with Home(str(home), environ) as opened:
+        now = opened.clock()
+    with writing(db):
+        for number in range(3):
+            reviews.insert(db, f"open-{number}", f"/home/dev/{'busy' if number else 'calm'}", "claude", immediate=False, now=now)
+        for number in range(2):
+            spend.begin(db, spend.Run(f"run-{number}", "done", "/home/dev/busy", "command", None, now, now, "completed", 0, 0, None))
+    db.close()
+    [only] = line(examine(home, {**environ, "AGENT_FEEDBACK_LOOP_REVIEWS_PER_DAY_AND_PROJECT": "2"}), "caps")
+    assert only.health is Health.WARN
+    assert only.sentence == "the day's reviews of this project are used up: /home/dev/busy"
+    [of_all] = line(examine(home, {**environ, "AGENT_FEEDBACK_LOOP_REVIEWS_PER_DAY": "2"}), "caps")
+    assert of_all.sentence == "the day's reviews are used up"
+    assert line(examine(home, environ), "caps") == []
 
 
 def test_a_process_that_is_not_our_worker_is_left_alone(home, environ, installed):

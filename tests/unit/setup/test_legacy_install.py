@@ -57,7 +57,8 @@ def old_store(home):
     folder.mkdir(parents=True)
     db = sqlite3.connect(folder / "feedback-loop.sqlite3")
     db.execute("PRAGMA application_id = 1234")
-    db.execute("CREATE TABLE lessons (x)")
+    for table in ("store_meta", "session_events", "reviewer_jobs"):
+        db.execute(f"CREATE TABLE {table} (x)")
     db.commit()
     db.close()
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
 
 import pytest
 
@@ -147,3 +148,19 @@ def test_a_pack_that_is_a_link_is_not_followed(home, environ, settings, tmp_path
     with pytest.raises(Exception, match="symbolic link"):
         plan(home, environ, remove_files=True)
     assert (tmp_path / "pack/hook/hook.py").exists()
+
+
+def test_a_session_that_still_runs_starts_no_worker_after_uninstall(home, environ, settings):
+    command = json.loads(settings.read_bytes())["hooks"]["UserPromptSubmit"][0]["hooks"][0]["command"]
+    uninstall(home, environ)
+    payload = json.dumps({"session_id": "s", "cwd": str(home), "prompt": "still here"}).encode()
+    done = subprocess.run(["/bin/sh", "-c", command], input=payload, capture_output=True, env=environ, check=True)
+    assert done.stdout == b"{}"
+    with Home(str(home), environ) as opened:
+        assert not os.path.lexists(opened.paths.socket)
+        assert opened.db.execute("SELECT count(*) FROM intake").fetchone()[0] == 0
+    install(home, environ)
+    done = subprocess.run(["/bin/sh", "-c", command], input=payload, capture_output=True, env=environ, check=True)
+    assert done.stdout == b"{}"
+    with Home(str(home), environ) as opened:
+        assert opened.db.execute("SELECT count(*) FROM intake").fetchone()[0] == 1

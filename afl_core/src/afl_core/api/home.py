@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import json
 import os
 import sqlite3
 from collections.abc import Mapping
@@ -11,15 +10,14 @@ from types import TracebackType
 from typing import Self
 
 from afl_core.api.ledger import StoreLedger
-from afl_core.files.private import check_components, read_private_file
+from afl_core.api.remember import paths_of, remembered
+from afl_core.files.private import check_components
 from afl_core.model.clock import Clock, now_ms
-from afl_core.model.errors import ModelError, PathError
 from afl_core.plugins.discovery import discover
 from afl_core.plugins.isolation import Guard, Mark, MemoryLedger
 from afl_core.plugins.registry import Registry
 from afl_core.redaction.chain import Chain
 from afl_core.settings.load import load_policy, load_settings
-from afl_core.settings.paths import Paths
 from afl_core.settings.schema import VARIABLES, Policy, Settings
 from afl_core.spec.keystore import Keystore
 from afl_core.store.connection import connect
@@ -28,39 +26,7 @@ from afl_core.vault.keys import Opener, PublicHalf, Writer, load_public
 from afl_core.vault.keystores import holding
 from afl_core.vault.seal import keyed_hash
 
-
-def paths_of(home: str | None, environ: Mapping[str, str]) -> Paths:
-    """The paths of a home (default: `HOME`). The data root is `AFL_DATA_ROOT`, else the one remembered at install."""
-    if home == "":
-        raise PathError("--home was given without a directory", code="AFL-PATH-009", hint="name a directory, or leave --home out")
-    root = Paths(home or environ.get("HOME") or _users_home())
-    try:
-        kept = remembered(root)
-    except ModelError:
-        kept = {}  # install and doctor, which can mend the file, must be able to start
-    wanted = environ.get("AFL_DATA_ROOT") or kept.get("data_root") or None
-    return Paths(root.home, str(wanted) if wanted else None)
-
-
-def _users_home() -> str:
-    """The home of whoever runs this, when `HOME` does not say it."""
-    if os.name != "posix":
-        return os.path.expanduser("~")
-    import pwd
-
-    return pwd.getpwuid(os.getuid()).pw_dir
-
-
-def remembered(paths: Paths) -> dict[str, object]:
-    """What install remembered in the pack's pointer file; {} when nothing is installed."""
-    raw = read_private_file(paths.current)
-    if raw is None:
-        return {}
-    try:
-        body = json.loads(raw)
-    except ValueError as bad:
-        raise ModelError(f"{paths.current} is not valid JSON: {bad}", code="AFL-MODEL-002", hint="run: afl install") from bad
-    return body if isinstance(body, dict) else {}
+__all__ = ["Home", "paths_of", "remembered"]
 
 
 class Home:

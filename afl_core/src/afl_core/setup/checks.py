@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 
 import attrs
 
-from afl_core.files.private import DIR_MODE, check_components, ensure_private_dir
+from afl_core.files.private import DIR_MODE, FILE_MODE, check_components, ensure_private_dir
 from afl_core.model.errors import PathError, SetupError
 from afl_core.settings.paths import Paths
 from afl_core.store.mounts import refuse_unsafe_mount
@@ -31,7 +32,15 @@ class PrivateDir:
 
     def step(self) -> str:
         """The line for a person."""
-        return f"make {self.path}, private" if not self.exists else f"make {self.path} private (its mode is {self.mode:04o})"
+        return f"make {self.path}, private" if not self.exists else f"give {self.path} mode {DIR_MODE:04o}: {self.fault()}"
+
+    def fault(self) -> str:
+        """What is wrong with its mode, in words; '' when it is as it shall be."""
+        if not self.exists or self.mode == DIR_MODE:
+            return ""
+        if self.mode & 0o077:
+            return f"it can be entered by others (mode {self.mode:04o})"
+        return f"its owner may not use it fully (mode {self.mode:04o})"
 
 
 def check_home(paths: Paths) -> None:
@@ -51,6 +60,27 @@ def private_dirs(paths: Paths) -> list[PrivateDir]:
     roots = [(paths.pack, paths.home), (paths.data, paths.home), (paths.keys, paths.home)]
     inside = [paths.run, paths.spool, os.path.dirname(paths.database), paths.blobs, paths.logs, paths.contexts, paths.backups]
     return [_private_dir(path, base) for path, base in [*roots, *((path, paths.data) for path in inside)]]
+
+
+def loose_files(paths: Paths) -> list[tuple[str, int]]:
+    """Files of ours that others may read or write, with their modes: all but blobs and sealed records, which lie in directories of their own."""
+    folders = [paths.data, os.path.dirname(paths.database), paths.run, paths.logs, paths.backups, paths.keys]
+    found = []
+    for folder in folders:
+        with contextlib.suppress(FileNotFoundError, NotADirectoryError, PermissionError), os.scandir(folder) as entries:
+            for entry in entries:
+                with contextlib.suppress(FileNotFoundError):
+                    seen = entry.stat(follow_symlinks=False)
+                    if stat.S_ISREG(seen.st_mode) and seen.st_uid == os.getuid() and seen.st_mode & 0o077:
+                        found.append((entry.path, stat.S_IMODE(seen.st_mode)))
+    return sorted(found)
+
+
+def tighten(files: list[tuple[str, int]]) -> None:
+    """Let only their owner read and write them."""
+    for path, _mode in files:
+        with contextlib.suppress(FileNotFoundError):
+            os.chmod(path, FILE_MODE)
 
 
 def make_dirs(dirs: list[PrivateDir]) -> None:

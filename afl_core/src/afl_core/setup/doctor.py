@@ -1,19 +1,22 @@
-"""Examine a home: what is installed, whether it works when it is really run, what waits and why. Repairs nothing."""
+"""Examine a home: what is installed, whether it works when it is really run, what waits and why. Repairs nothing; writes one row, to see that it can."""
 
 from __future__ import annotations
 
+import errno
 import platform
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from afl_core.api.home import Home, remembered
+from afl_core.api.home import Home
 from afl_core.model.errors import AflError
 from afl_core.plugins.discovery import read_entry_points
 from afl_core.plugins.registry import Registry
-from afl_core.setup import doctor_files, doctor_hosts, doctor_live, doctor_plugins, doctor_store
+from afl_core.setup import doctor_disk, doctor_files, doctor_hosts, doctor_live, doctor_plugins, doctor_store
 from afl_core.setup.doctor_report import DoctorReport, Part, fail, report
+from afl_core.setup.recall import recall
+from afl_core.store.connection import explain
 
 __all__ = ["DoctorReport", "doctor"]
 
@@ -25,11 +28,13 @@ def doctor(home: Home, live: bool = False) -> DoctorReport:
         "roots": Part({"dataRoot": paths.data, "keyRoot": paths.keys, "scheduler": _scheduler(), "capability": _capability()})
     }
     try:
-        current = remembered(paths)
+        current, damage = recall(paths, Registry(read_entry_points()).hosts(), home.environ)
         _settings = home.settings, home.policy
     except AflError as bad:
         parts["settings"] = Part(lines=(fail("settings", bad.sentence, bad.hint),))
         return report(paths.home, parts, installed=False)
+    if damage:
+        parts["pointer"] = Part(lines=(fail("installed", damage, "run: afl install, which writes it anew"),))
     if not current.get("build"):
         parts["installed"] = Part(
             {"files": {}, "runtime": {"selected": False}, "clis": _clis(home)},
@@ -54,7 +59,7 @@ def doctor(home: Home, live: bool = False) -> DoctorReport:
     parts["hosts"] = _examined("hosts", examine_hosts)
     if (store := db) is not None:
         parts["store"] = _examined("store", lambda: doctor_store.examine_store(home, store))
-    parts["disk"] = _examined("disk", lambda: doctor_store.examine_disk(home))
+    parts["disk"] = _examined("disk", lambda: doctor_disk.examine_disk(home, db))
     if live:
         parts["live"] = _examined("live", lambda: doctor_live.examine_live(home, registry, exams, db))
     return report(paths.home, parts, installed=True)
@@ -66,7 +71,12 @@ def _examined(name: str, examine: Callable[[], Part]) -> Part:
         return examine()
     except AflError as bad:
         return Part(lines=(fail(name, bad.sentence, bad.hint),))
-    except (OSError, sqlite3.Error) as bad:
+    except sqlite3.Error as bad:
+        said = explain(bad, "the database")
+        return Part(lines=(fail(name, f"it cannot be examined: {said.sentence}", said.hint),))
+    except OSError as bad:
+        if bad.errno in (errno.ENOSPC, errno.EDQUOT):
+            return Part(lines=(fail(name, f"it cannot be examined: {bad}", "free some space"),))
         return Part(lines=(fail(name, f"it cannot be examined: {bad}", "run the command again outside of a sandbox; see: afl paths"),))
 
 

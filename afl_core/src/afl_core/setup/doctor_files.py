@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import os
-import stat
 import sys
 from typing import Any
 
 from afl_core import __version__
 from afl_core.api.home import Home
-from afl_core.files.private import DIR_MODE
+from afl_core.api.remember import rendered_hosts
 from afl_core.model.errors import AflError
 from afl_core.plugins.discovery import read_entry_points
 from afl_core.plugins.registry import Registry
-from afl_core.setup.checks import private_dirs
+from afl_core.settings.paths import Paths
+from afl_core.setup.checks import loose_files, private_dirs
 from afl_core.setup.database import Kind, look_at_database
 from afl_core.setup.doctor_report import Part, fail, ok, warn
+from afl_core.setup.journal import read_journal
 from afl_core.setup.pack import PackPlan, plan_pack
+from afl_core.setup.pack_hook import silent_constants
 from afl_core.setup.runtime import choose_runtime
 from afl_core.setup.selection import remembered_hosts
 from afl_core.spec.health import HealthLine
@@ -38,15 +40,19 @@ def examine_files(home: Home, current: dict[str, Any]) -> Part:
     there = {name: os.path.isfile(path) for name, path in wanted.items()}
     lines = [fail("files", f"{wanted[name]} is missing", "run: afl install") for name, found in there.items() if not found]
     try:
-        loose = [one.path for one in private_dirs(paths) if one.exists and one.mode != DIR_MODE]
-        missing = [one.path for one in private_dirs(paths) if not one.exists]
+        dirs = private_dirs(paths)
+        lines += [warn("directories", f"{one.path}: {one.fault()}", "run: afl install") for one in dirs if one.fault()]
+        lines += [fail("directories", f"{one.path} is missing", "run: afl install") for one in dirs if not one.exists]
         lines += [
-            warn("directories", f"{path} can be entered by others (mode {stat.S_IMODE(os.stat(path).st_mode):04o})", "run: afl install")
-            for path in loose
+            warn("private files", f"{path} can be read by others (mode {mode:04o})", "run: afl install")
+            for path, mode in loose_files(paths)
         ]
-        lines += [fail("directories", f"{path} is missing", "run: afl install") for path in missing]
     except AflError as bad:
         lines.append(fail("directories", bad.sentence, bad.hint))
+    try:
+        read_journal(paths)
+    except AflError as bad:
+        lines.append(fail("journal", bad.sentence, bad.hint))
     if not lines:
         lines.append(ok("files", f"the pack in {paths.pack} is complete and private"))
     return Part({"files": {**there, "runtimeSelected": bool(current.get("build"))}}, tuple(lines))
@@ -60,7 +66,7 @@ def examine_runtime(home: Home, current: dict[str, Any]) -> Part:
     try:
         plan = _plan(home, current)
         expected = plan.build
-        lines += _staleness(plan, current)
+        lines += _staleness(home.paths, plan, current)
         lines += [
             warn(
                 "edited files",
@@ -93,15 +99,19 @@ def _plan(home: Home, current: dict[str, Any]) -> PackPlan:
     found = read_entry_points()
     registry = Registry(found)
     adapters = registry.hosts()
-    manifests = [adapters[name].manifest() for name in sorted(remembered_hosts(current)) if name in adapters]
+    # The pack is compared with what it was made for: after an uninstall it still knows hosts that are no longer connected.
+    names = rendered_hosts(home.paths) or sorted(remembered_hosts(current))
+    manifests = [adapters[name].manifest() for name in names if name in adapters]
     runtime = choose_runtime(str(current.get("python") or sys.executable), found, home.environ)
     return plan_pack(home.paths, runtime, manifests, found, registry)
 
 
-def _staleness(plan: PackPlan, current: dict[str, Any]) -> list[HealthLine]:
+def _staleness(paths: Paths, plan: PackPlan, current: dict[str, Any]) -> list[HealthLine]:
     if plan.build != current.get("build"):
         return [warn("runtime", f"build {current.get('build')} is installed, but the packages here make {plan.build}", "run: afl install")]
-    changed = [file.path for file in (*plan.hook, *plan.editable)]
+    # An uninstall that left the pack has taken the values out of the hook: nobody runs it then.
+    silent = set() if remembered_hosts(current) else {silent_constants(paths).path}
+    changed = [file.path for file in (*plan.hook, *plan.editable) if file.path not in silent]
     if changed:
         return [warn("runtime", f"{changed[0]} is not as install would write it", "run: afl install")]
     return [ok("runtime", f"build {plan.build} runs in {current.get('python')}")]

@@ -12,9 +12,9 @@ import attrs
 from afl_core.api.home import Home
 from afl_core.model.errors import AflError
 from afl_core.plugins.registry import Registry
-from afl_core.setup.doctor_report import Part, absent, ago, fail, ok, warn
+from afl_core.setup.doctor_report import Part, absent, ago, counted, fail, ok, warn
 from afl_core.setup.doctor_settings import SWITCHES, Configured, read_configured
-from afl_core.setup.fire import HEALTH_VARIABLE, Fired, fire_health
+from afl_core.setup.fire import HEALTH_VARIABLE, Fired, fire_health, forget_failed_start
 from afl_core.setup.selection import Selected, remembered_hosts, select_hosts
 from afl_core.spec.health import HealthLine
 from afl_core.spec.host import HostAdapter
@@ -37,6 +37,7 @@ def examine_hosts(home: Home, registry: Registry, current: dict[str, Any], db: s
     adapters = registry.hosts()
     known = remembered_hosts(current)
     selection = select_hosts(adapters, home.paths, home.environ, current, sorted(set(known) & set(adapters)))
+    forget_failed_start(home.paths)
     exams = [_selected(home, registry, adapters, one, current, db) for one in selection.selected]
     lines = [line for exam in exams for line in exam.lines]
     lines += [
@@ -91,7 +92,13 @@ def _selected(
     last = last_seen(db, one.name)
     lines = [*_settings_lines(one, found, wanted), *_fired_lines(one, fired), *_seen_lines(one, last, home.clock())]
     if connected:
-        lines.insert(0, ok(f"host {one.name}", f"{one.manifest.label}: {len(works)} commands in {one.settings_path} were run and answered"))
+        lines.insert(
+            0,
+            ok(
+                f"host {one.name}",
+                f"{one.manifest.label}: {counted(len(works), 'command')} in {one.settings_path} {'was' if len(works) == 1 else 'were'} run and answered",
+            ),
+        )
     lines.append(
         ok(f"reviewer {one.name}", f"reviews of {one.manifest.label} sessions can run: {reviewer['reviewerExecutable']}")
         if reviewer["reviewerAvailable"]

@@ -15,9 +15,11 @@ from afl_core.api.home import Home
 from afl_core.model.errors import AflError, VaultError
 from afl_core.model.ids import new_id
 from afl_core.plugins.registry import Registry
+from afl_core.setup.doctor_disk import room
 from afl_core.setup.doctor_hosts import HostExam
 from afl_core.setup.doctor_report import Part, absent, fail, ok
 from afl_core.setup.fire import run_command
+from afl_core.spec.health import Health
 from afl_core.store import intake, sessions, status
 from afl_core.store.connection import writing
 from afl_core.vault.keys import Writer
@@ -35,16 +37,22 @@ def examine_live(home: Home, registry: Registry, exams: list[HostExam], db: sqli
     """`live`: what happened, step by step."""
     ready = [exam for exam in exams if exam.connected]
     if db is None or not ready:
-        return _part({"status": "unhealthy", "reason": "no connected host and store to try"}, "nothing is connected that could be tried")
+        reason = "no connected host and store to try"
+        return _part(
+            {"status": "unhealthy", "reason": reason},
+            "nothing is connected that could be tried",
+            _next_step(home, {}) if _is_full(home) else "mend what failed above first",
+        )
     if status.meta(db, "capture_enabled", "1") != "1":
         return Part(
             {"live": {"status": "skipped", "reason": "capture_off"}},
             (absent("live", "capture is off, so nothing can be stored", "afl capture on, then: afl doctor --live"),),
         )
-    problems = {exam.name: _try_host(home, registry, exam, db) for exam in ready}
+    tried = {exam.name: _try_host(home, registry, exam, db) for exam in ready}
+    problems = {name: problem for name, (problem, _) in tried.items()}
     failed = [f"{name}: {problem}" for name, problem in problems.items() if problem]
     if failed:
-        return _part({"status": "unhealthy", "reason": "; ".join(failed), "hosts": problems}, "; ".join(failed))
+        return _part({"status": "unhealthy", "reason": "; ".join(failed), "hosts": problems}, "; ".join(failed), _next_step(home, tried))
     proved = {"syntheticExcluded": True, "configuredStore": True, "encryption": True, "removed": True}
     names = ", ".join(problems)
     return Part(
@@ -53,12 +61,12 @@ def examine_live(home: Home, registry: Registry, exams: list[HostExam], db: sqli
     )
 
 
-def _try_host(home: Home, registry: Registry, exam: HostExam, db: sqlite3.Connection) -> str:
-    """The whole round for one host; what went wrong, in words, or ''."""
+def _try_host(home: Home, registry: Registry, exam: HostExam, db: sqlite3.Connection) -> tuple[str, str]:
+    """The whole round for one host; what went wrong, in words, or '', and the next step where an error knows one."""
     manifest = registry.hosts()[exam.name].manifest()
     stop = next((event.name for event in manifest.events if event.kind == "stop" and event.name in exam.commands), None)
     if stop is None:
-        return "it has no stop event to try"
+        return "it has no stop event to try", "upgrade its provider"
     native = CANARY + new_id()
     session_id = sessions.session_id_of(exam.name, native)
     said = f"synthetic canary {native}"
@@ -70,12 +78,24 @@ def _try_host(home: Home, registry: Registry, exam: HostExam, db: sqlite3.Connec
     }
     try:
         problem = _through(home, db, exam.commands[stop], session_id, json.dumps(body).encode())
-        problem = problem or _blob(home, db, said.encode())
+        problem, hint = problem or _blob(home, db, said.encode()), ""
     except AflError as bad:
-        problem = bad.sentence
+        problem, hint = bad.sentence, bad.hint
     finally:
         left = remove_session(db, session_id)
-    return problem or ("rows of it are left in " + ", ".join(left) if left else "")
+    return problem or ("rows of it are left in " + ", ".join(left) if left else ""), hint
+
+
+def _next_step(home: Home, tried: dict[str, tuple[str, str]]) -> str:
+    """Room first: on a full disk every other sign is only its consequence. Never the command that is running."""
+    if _is_full(home):
+        return "free some space, then run the same command again"
+    hints = [hint for _, hint in tried.values() if hint and hint != "run: afl doctor"]
+    return hints[0] if hints else f"{home.paths.runtime_log} says more"
+
+
+def _is_full(home: Home) -> bool:
+    return any(line.health is Health.FAIL for line in room(home.paths.data))
 
 
 def remove_session(db: sqlite3.Connection, session_id: str) -> list[str]:
@@ -145,5 +165,5 @@ def _blob(home: Home, db: sqlite3.Connection, data: bytes) -> str:
             db.execute("DELETE FROM vault_keys WHERE purpose = ?", (DATA_CLASS,))
 
 
-def _part(live: dict[str, Any], sentence: str) -> Part:
-    return Part({"live": live}, (fail("live", sentence, "run: afl doctor"),))
+def _part(live: dict[str, Any], sentence: str, hint: str) -> Part:
+    return Part({"live": live}, (fail("live", sentence, hint),))

@@ -8,7 +8,7 @@ from afl_core.api.home import Home
 from afl_core.model.errors import AflError
 from afl_core.plugins.isolation import quarantined
 from afl_core.plugins.registry import Registry
-from afl_core.setup.doctor_report import Part, fail, ok, warn
+from afl_core.setup.doctor_report import Part, counted, fail, ok, warn
 from afl_core.spec.health import HealthLine
 from afl_core.vault.keys import load_public
 from afl_core.vault.keystores import holding
@@ -26,7 +26,11 @@ def examine_plugins(home: Home, registry: Registry) -> Part:
     lines = [fail("plug-ins", f"{one.name}: {one.problem}", "run: afl plugins list") for one in registry.plugins() if one.problem]
     resting = [entry for entry in registry.guard.ledger.all() if quarantined(entry, home.clock())]
     lines += [
-        warn("plug-ins", f"{one.plugin} rests after {one.failures} failures in {one.call}: {one.last_error}", "run: afl plugins list")
+        warn(
+            "plug-ins",
+            f"{one.plugin} rests after {counted(one.failures, 'failure')} in {one.call}: {one.last_error}",
+            "run: afl plugins list",
+        )
         for one in resting
     ]
     lines += [
@@ -53,7 +57,8 @@ def examine_redaction(home: Home, registry: Registry) -> Part:
                 warn("redaction", "a password in a plain sentence is not recognised by the redactors installed", "install afl-redactors"),
             )
         )
-    return Part(lines=(ok("redaction", f"{len(registry.redactors())} redactors work"),))
+    number = len(registry.redactors())
+    return Part(lines=(ok("redaction", f"{counted(number, 'redactor')} {'works' if number == 1 else 'work'}"),))
 
 
 def examine_keystore(home: Home, registry: Registry) -> Part:

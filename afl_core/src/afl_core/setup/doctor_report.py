@@ -9,7 +9,7 @@ import attrs
 
 from afl_core.spec.health import Health, HealthLine
 
-ADVICE = ("keystore", "edited files")
+ADVICE = ("keystore", "edited files", "coverage")
 """Lines whose warnings are advice: nothing works less well because of them."""
 
 
@@ -47,13 +47,18 @@ class DoctorReport:
 
 def report(home: str, parts: Mapping[str, Part], *, installed: bool) -> DoctorReport:
     """Put the parts together and judge."""
-    lines = tuple(line for part in parts.values() for line in part.lines)
+    lines = tuple(_without_itself(line) for part in parts.values() for line in part.lines)
     body: dict[str, Any] = {}
     for part in parts.values():
         body.update(part.body)
     failed = any(line.health is Health.FAIL for line in lines)
     worse = any(line.health is Health.WARN and line.name not in ADVICE for line in lines)
     return DoctorReport(healthy=installed and not failed, degraded=failed or worse, installed=installed, home=home, lines=lines, body=body)
+
+
+def _without_itself(line: HealthLine) -> HealthLine:
+    """Errors name the doctor as the next step; the doctor itself must name something else."""
+    return attrs.evolve(line, hint="see the other lines, and the log: afl paths") if line.hint == "run: afl doctor" else line
 
 
 def ok(name: str, sentence: str) -> HealthLine:
@@ -74,6 +79,11 @@ def fail(name: str, sentence: str, hint: str = "") -> HealthLine:
 def absent(name: str, sentence: str, hint: str = "") -> HealthLine:
     """Something is not there, and need not be."""
     return HealthLine(name, Health.ABSENT, sentence, hint)
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 redactor`, `2 redactors`."""
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def ago(then_ms: int, now_ms: int) -> str:

@@ -1,7 +1,8 @@
-"""The doctor on the store: database, audit chain, what waits and why, switches, failures hooks counted. Reads only."""
+"""The doctor on the store: database, audit chain, what waits and why, what was not read, switches, events not kept. Reads only."""
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections import Counter
@@ -11,8 +12,8 @@ from afl_core.api.home import Home
 from afl_core.changes.audit import verify_chain
 from afl_core.model.errors import AflError
 from afl_core.review import reasons, spend
-from afl_core.setup.database import Kind, look_at_database
-from afl_core.setup.doctor_report import Part, absent, ago, fail, ok, warn
+from afl_core.setup.database import Kind, damage_of, foreign, look_at_database
+from afl_core.setup.doctor_report import Part, absent, ago, counted, fail, ok, warn
 from afl_core.spec.health import HealthLine
 from afl_core.store import intake, reviews, status
 from afl_core.store.schema import SCHEMA_VERSION
@@ -26,24 +27,19 @@ def open_store(home: Home) -> tuple[sqlite3.Connection | None, Part]:
         found = look_at_database(home.paths.database)
         if found.kind is Kind.MISSING:
             return None, Part(lines=(fail("database", f"{home.paths.database} is missing", "run: afl install"),))
+        if found.kind is Kind.FOREIGN:
+            raise foreign(home.paths)
+        if (damage := damage_of(home.paths.database)) is not None:
+            raise damage
         db = home.db
-        problem = db.execute("PRAGMA quick_check(1)").fetchone()[0]
     except AflError as bad:
         return None, Part(lines=(fail("database", bad.sentence, bad.hint),))
-    except sqlite3.DatabaseError as bad:
-        return None, Part(
-            lines=(fail("database", f"{home.paths.database} is damaged: {bad}", f"restore a copy from {home.paths.backups}"),)
-        )
-    if problem != "ok":
-        return None, Part(
-            lines=(fail("database", f"{home.paths.database} is damaged: {problem}", f"restore a copy from {home.paths.backups}"),)
-        )
     return db, Part(lines=(ok("database", f"schema {SCHEMA_VERSION}, {os.path.getsize(home.paths.database) // 1024} KiB"),))
 
 
 def examine_store(home: Home, db: sqlite3.Connection) -> Part:
     """Everything the store can say about itself."""
-    lines = [_audit(db), *_reviews(home, db), *_switches(home, db), *_front_counts(db, home.clock())]
+    lines = [_audit(db), *_reviews(home, db), *_coverage(db, home.clock()), *_switches(home, db), *_front_counts(db, home.clock())]
     reconciled = status.get(db, "reconcile")
     body: dict[str, Any] = {
         "status": reconciled.get("status") if reconciled else None,
@@ -60,46 +56,6 @@ def examine_store(home: Home, db: sqlite3.Connection) -> Part:
     return Part({"reconciliation": body}, tuple(lines))
 
 
-def examine_disk(home: Home) -> Part:
-    """What hooks left on disk: sealed records that wait, and failures they counted."""
-    lines: list[HealthLine] = []
-    waiting = [name for name in _names(home.paths.spool) if name.endswith(".rec")]
-    body = {"spool": len(waiting), "hookFailures": read_counts(home.paths.counts)}
-    if waiting:
-        lines.append(warn("spool", f"{len(waiting)} sealed events wait for the worker", "run: afl reconcile"))
-    now = home.clock()
-    recent = (
-        {reason: (count, last) for reason, (count, last) in body["hookFailures"].items() if now - last < DAY_MS}
-        if isinstance(body["hookFailures"], dict)
-        else {}
-    )
-    if recent:
-        said = ", ".join(f"{reason} {count} times, last {ago(last, now)}" for reason, (count, last) in sorted(recent.items()))
-        lines.append(warn("hook failures", said, f"{home.paths.runtime_log} says more; nothing was lost that the host's transcript holds"))
-    return Part(body, tuple(lines))
-
-
-def read_counts(path: str) -> dict[str, tuple[int, int]]:
-    """The hook's counts by reason: how often, and when last (ms since the epoch). Lines of another shape are left out."""
-    found: dict[str, tuple[int, int]] = {}
-    try:
-        with open(path, encoding="ascii", errors="replace") as handle:
-            for line in handle:
-                fields = line.split()
-                if len(fields) == 3 and fields[1].isdecimal() and fields[2].isdecimal():
-                    found[fields[0]] = (int(fields[1]), int(fields[2]))
-    except OSError:
-        return {}
-    return found
-
-
-def _names(folder: str) -> list[str]:
-    try:
-        return os.listdir(folder)
-    except OSError:
-        return []
-
-
 def _audit(db: sqlite3.Connection) -> HealthLine:
     broken = verify_chain(db)
     if broken is not None:
@@ -112,19 +68,51 @@ def _audit(db: sqlite3.Connection) -> HealthLine:
 def _reviews(home: Home, db: sqlite3.Connection) -> list[HealthLine]:
     lines = []
     waiting = Counter(row.reason or "" for row in reviews.all_open(db))
+    now = home.clock()
+    oldest = {row.reason or "": row.created_ms for row in sorted(reviews.all_open(db), key=lambda row: -row.created_ms)}
     for code, count in sorted(waiting.items()):
         if not code:
-            lines.append(ok("reviews", f"{count} open"))
+            lines.append(ok("reviews", f"{count} open, the oldest asked for {ago(oldest[code], now)}"))
             continue
         reason = reasons.explain(code)
-        lines.append(warn("reviews", f"{count} wait: {reason.sentence}", reason.next_step))
-    cap = spend.cap_reached(db, "", home.settings, home.clock())
-    if cap is not None:
+        lines.append(
+            warn(
+                "reviews",
+                f"{count} {'waits' if count == 1 else 'wait'} (asked for {ago(oldest[code], now)}): {reason.sentence}",
+                reason.next_step,
+            )
+        )
+    for cap, projects in _caps(home, db).items():
         reason = reasons.explain(cap)
-        lines.append(warn("caps", reason.sentence, reason.next_step))
+        of = f": {', '.join(projects)}" if cap == "cap_project_reviews" else ""
+        lines.append(warn("caps", reason.sentence + of, reason.next_step))
     if not lines:
         lines.append(ok("reviews", "none waits"))
     return lines
+
+
+def _caps(home: Home, db: sqlite3.Connection) -> dict[str, list[str]]:
+    """Every cap that is met, with the projects whose open reviews it stops; without an open review, what would stop any."""
+    found: dict[str, list[str]] = {}
+    now = home.clock()
+    for project in sorted({row.project_id for row in reviews.all_open(db)}) or [""]:
+        cap = spend.cap_reached(db, project, home.settings, now)
+        if cap is not None:
+            found.setdefault(cap, []).append(project)
+    return found
+
+
+def _coverage(db: sqlite3.Connection, now: int) -> list[HealthLine]:
+    """Records of transcripts that were left out, for good: their words are evidence that does not exist."""
+    rows = db.execute("SELECT path, gaps_json, updated_ms FROM cursors WHERE gaps_json != '[]' ORDER BY updated_ms DESC").fetchall()
+    gaps = [(row["path"], row["updated_ms"], gap) for row in rows for gap in reversed(json.loads(row["gaps_json"]))]
+    if not gaps:
+        return []
+    path, at, newest = gaps[0]
+    kind = str(newest.get("kind", "unknown")).replace("_", " ")
+    limit = f", above the limit of {newest['limit']} bytes" if "limit" in newest else ""
+    said = f"{counted(len(gaps), 'record')} of transcripts left out; the newest: {kind} at byte {newest.get('offset')} of {path}{limit}"
+    return [warn("coverage", f"{said}; that transcript was last read {ago(at, now)}", "nothing: all other records are read")]
 
 
 def _switches(home: Home, db: sqlite3.Connection) -> list[HealthLine]:
@@ -146,7 +134,7 @@ def _front_counts(db: sqlite3.Connection, now: int) -> list[HealthLine]:
         warn(
             "events not kept",
             ", ".join(
-                f"{reason} {entry.get('count')} times, last {ago(int(entry.get('last_ms', 0)), now)}"
+                f"{reason} {counted(int(entry.get('count', 0)), 'time')}, last {ago(int(entry.get('last_ms', 0)), now)}"
                 for reason, entry in sorted(recent.items())
             ),
             "the host may have changed what it sends; upgrade its provider",

@@ -6,6 +6,7 @@ another string, which proves nothing about the first, and an ordinary event woul
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import shlex
@@ -17,6 +18,8 @@ import attrs
 from afl_core.model.errors import ProcessError
 from afl_core.processes.environment import child_environment
 from afl_core.processes.run import run
+from afl_core.settings.paths import Paths
+from afl_core.setup.stop import is_free
 
 HEALTH_VARIABLE = "AFL_HEALTH"
 """Set to 1: the hook asks the front how it is instead of handing over an event, and waits for one that has to be started."""
@@ -26,6 +29,9 @@ SECONDS = 10.0
 
 SHELL = "/bin/sh"
 
+WOKEN = "woken"
+"""The hook's mark in the run directory that a front was started and is not ready yet."""
+
 
 @attrs.frozen
 class Fired:
@@ -34,6 +40,13 @@ class Fired:
     ok: bool
     health: dict[str, Any] | None
     problem: str
+
+
+def forget_failed_start(paths: Paths) -> None:
+    """Remove the mark of a start that led to no front, so that the next hook tries again at once: what stood in the way may be mended."""
+    if is_free(paths):
+        with contextlib.suppress(OSError):
+            os.unlink(os.path.join(paths.run, WOKEN))
 
 
 def fire_health(command: str, environ: Mapping[str, str], home: str) -> Fired:

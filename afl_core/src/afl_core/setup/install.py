@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -9,23 +11,28 @@ from typing import Any
 import attrs
 
 from afl_core import __version__
-from afl_core.api.home import Home, remembered
+from afl_core.api.home import Home
 from afl_core.files.private import ensure_private_dir
 from afl_core.model.clock import Clock
-from afl_core.model.errors import SetupError, StoreError
+from afl_core.model.errors import AflError, SetupError, StoreError
 from afl_core.plugins.discovery import read_entry_points
 from afl_core.plugins.registry import Registry
 from afl_core.settings.paths import Paths
 from afl_core.setup import legacy as old
 from afl_core.setup import render, upgrade
-from afl_core.setup.checks import PrivateDir, check_disk, check_home, make_dirs, private_dirs
+from afl_core.setup.checks import PrivateDir, check_disk, check_home, loose_files, make_dirs, private_dirs, tighten
 from afl_core.setup.connect import Connection, connect_hosts, plan_connection
-from afl_core.setup.database import Database, Kind, look_at_database
+from afl_core.setup.database import Database, Kind, damage_of, foreign, look_at_database
 from afl_core.setup.edits import PlannedEdit
+from afl_core.setup.fire import forget_failed_start
+from afl_core.setup.journal import damage_of_journal, journal_path, put_journal_aside
 from afl_core.setup.pack import PackPlan, plan_pack, put_pack
 from afl_core.setup.pack_files import PackFile, is_in_place, look, put_set
+from afl_core.setup.recall import recall
 from afl_core.setup.runtime import choose_runtime
-from afl_core.setup.selection import Selection, select_hosts
+from afl_core.setup.selection import Selection, remembered_hosts, select_hosts
+from afl_core.setup.starting import forget_failures, lacks_spool_key, make_spool_key
+from afl_core.setup.stop import stop_worker
 from afl_core.setup.turnstile import alone
 from afl_core.spec.keystore import Keystore
 from afl_core.store.migrate import create_or_migrate
@@ -59,6 +66,16 @@ class InstallPlan:
     current_changes: bool = attrs.field(repr=False)
     connection: Connection = attrs.field(repr=False)
     legacy: old.Legacy = attrs.field(repr=False)
+    before: dict[str, Any] = attrs.field(repr=False)
+    loose: tuple[tuple[str, int], ...] = attrs.field(repr=False)
+    lacks_spool_key: bool = attrs.field(repr=False)
+    journal_damage: str = attrs.field(repr=False)
+
+    @property
+    def leaves(self) -> Paths | None:
+        """The paths with the data root of the install before this one, where that is another one."""
+        root = self.before.get("data_root")
+        return Paths(self.paths.home, root) if isinstance(root, str) and os.path.isabs(root) and root != self.paths.data else None
 
     @property
     def changes(self) -> bool:
@@ -92,7 +109,7 @@ def plan_install(
     # Not the home's own registry: that one counts failures in the store and keeps a cache, and a plan writes nothing.
     found = read_entry_points()
     registry = Registry(found)
-    before = remembered(paths)
+    before, damage = recall(paths, registry.hosts(), home.environ)
     selection = select_hosts(registry.hosts(), paths, home.environ, before, hosts)
     legacy = old.recognise(paths, [one.settings_path for one in selection.selected])
     if legacy.found and not replace_existing:
@@ -102,13 +119,7 @@ def plan_install(
             hint="move it aside with: afl install --replace-existing (its files are kept under another name)",
         )
     dirs = [attrs.evolve(one, exists=False) if one.path in (legacy.pack, legacy.store) else one for one in dirs]
-    database = Database(Kind.MISSING) if legacy.store else look_at_database(paths.database)
-    if database.kind is Kind.NEWER:
-        raise StoreError(
-            f"{paths.database} was written by a newer version (schema {database.version}, this one knows {SCHEMA_VERSION})",
-            code="AFL-STORE-003",
-            hint="install the newer version of afl-core again",
-        )
+    database = Database(Kind.MISSING) if legacy.store else _checked_database(paths)
     runtime = choose_runtime(python, found, home.environ)
     keystore, said = _keystore(registry, paths, settings.keystore, database)
     pack = plan_pack(paths, runtime, [one.manifest for one in selection.selected], found, registry, empty=bool(legacy.pack))
@@ -126,12 +137,18 @@ def plan_install(
         registry.hosts(), paths, selection, before, runtime.python, without=old.owns_handler if legacy.settings else None
     )
     changed = not upgrade.same_install(before, current) or not is_in_place(PackFile(paths.current, render.current_file(current), ""))
-    pointer = [*upgrade.differences(before, current), *([f"remember this install in {paths.current}"] if changed else [])]
-    return InstallPlan(
+    pointer = [*upgrade.differences(before, current), *([_remember(paths, damage)] if changed else [])]
+    loose = [] if legacy.store else loose_files(paths)
+    lacks_key = keystore is not None or database.kind is Kind.MISSING or lacks_spool_key(paths)
+    journal_damage = damage_of_journal(paths)
+    put_right = [f"make {path} private (mode {mode:04o})" for path, mode in loose]
+    put_right += ["make the first key for records that hooks seal"] if lacks_key else []
+    put_right += [f"put {journal_path(paths)} aside, which cannot be read"] if journal_damage else []
+    plan = InstallPlan(
         paths=paths,
         build=pack.build,
         hosts=tuple(one.name for one in selection.selected),
-        steps=tuple(_steps(paths, dirs, legacy, database, keystore, pack, connection, pointer)),
+        steps=tuple(_steps(paths, dirs, legacy, database, keystore, pack, connection, [*put_right, *pointer])),
         edits=connection.edits,
         warnings=(
             *runtime.warnings,
@@ -150,7 +167,34 @@ def plan_install(
         current_changes=changed,
         connection=connection,
         legacy=legacy,
+        before=before,
+        loose=tuple(loose),
+        lacks_spool_key=lacks_key,
+        journal_damage=journal_damage,
     )
+    return attrs.evolve(plan, steps=(*plan.steps, f"stop the worker of {plan.leaves.data}")) if plan.leaves else plan
+
+
+def _checked_database(paths: Paths) -> Database:
+    """What is there; raises `StoreError` for what cannot be used: newer, another program's, damaged."""
+    database = look_at_database(paths.database)
+    if database.kind is Kind.NEWER:
+        raise StoreError(
+            f"{paths.database} was written by a newer version (schema {database.version}, this one knows {SCHEMA_VERSION})",
+            code="AFL-STORE-003",
+            hint="install the newer version of afl-core again",
+        )
+    if database.kind is Kind.FOREIGN:
+        raise foreign(paths)
+    if database.kind is not Kind.MISSING and (damage := damage_of(paths.database)) is not None:
+        raise damage
+    return database
+
+
+def _remember(paths: Paths, damage: str) -> str:
+    if damage:
+        return f"write {paths.current} anew: it was damaged; what it said was taken from the hook's files where they still say it"
+    return f"remember this install in {paths.current}"
 
 
 def apply_install(plan: InstallPlan, checkpoint: Checkpoint = _nothing) -> InstallResult:
@@ -159,6 +203,7 @@ def apply_install(plan: InstallPlan, checkpoint: Checkpoint = _nothing) -> Insta
         return InstallResult(plan.build, plan.hosts, (), plan.warnings, changed=False)
     with alone(plan.paths):
         done = [*plan.steps, *_carry_out(plan, checkpoint)]
+        forget_failed_start(plan.paths)
     checkpoint("done")
     return InstallResult(plan.build, plan.hosts, tuple(done), plan.warnings, changed=True)
 
@@ -168,6 +213,7 @@ def _carry_out(plan: InstallPlan, checkpoint: Checkpoint) -> list[str]:
     paths = plan.paths
     done = _put_aside(plan, checkpoint)
     make_dirs(list(plan.dirs))
+    tighten(list(plan.loose))
     checkpoint("directories")
     if plan.keystore is not None:
         keys.make(paths, plan.keystore, paths.home, checkpoint=lambda step: checkpoint(f"vault:{step}"))
@@ -177,11 +223,31 @@ def _carry_out(plan: InstallPlan, checkpoint: Checkpoint) -> list[str]:
             paths.database, paths.backups, paths.data, clock=plan.clock, checkpoint=lambda step: checkpoint(f"store:{step}")
         )
     checkpoint("store")
+    if plan.lacks_spool_key:
+        make_spool_key(paths, plan.clock)
+    checkpoint("spool-key")
+    if plan.before.get("build") not in (None, plan.build):
+        done += forget_failures(paths)
     put_pack(paths, plan.pack, checkpoint)
     if plan.current_changes:
         put_set([PackFile(paths.current, render.current_file(plan.current), "")], lambda step: checkpoint(f"current:{step}"))
-    connect_hosts(paths, plan.connection, plan.clock, lambda step: checkpoint(f"settings:{step}"))
+    if plan.journal_damage:
+        put_journal_aside(paths)
+    try:
+        connect_hosts(paths, plan.connection, plan.clock, lambda step: checkpoint(f"settings:{step}"))
+    except AflError:
+        _remember_hosts_of_before(plan)
+        raise
+    if plan.leaves is not None:  # only now do hooks know the new data root: before, they would have started its worker again
+        done += stop_worker(plan.leaves)
     return done
+
+
+def _remember_hosts_of_before(plan: InstallPlan) -> None:
+    """No host was changed, so those that are connected are those of the install before."""
+    body = {**plan.current, "hosts": remembered_hosts(plan.before)}
+    with contextlib.suppress(AflError):  # the first error says what stands in the way, and is the one that is shown
+        put_set([PackFile(plan.paths.current, render.current_file(body), "")], _nothing)
 
 
 def _put_aside(plan: InstallPlan, checkpoint: Checkpoint) -> list[str]:

@@ -7,14 +7,17 @@ import os
 
 import attrs
 
-from afl_core.files.private import ensure_private_dir, write_private_file
+from afl_core.files.private import ensure_private_dir, sync_dir, write_private_file
 from afl_core.model.codec import loads
+from afl_core.model.errors import AflError, SetupError
 from afl_core.settings.paths import Paths
 from afl_core.setup.edit_journal import EditJournal, join_journals
 from afl_core.setup.pack_files import look
 from afl_core.setup.render import as_json
 
 _NAME = "settings-journal.json"
+ASIDE = ".damaged"
+"""What is put after the name of a journal that cannot be read when it is moved out of the way."""
 
 
 def journal_path(paths: Paths) -> str:
@@ -23,9 +26,31 @@ def journal_path(paths: Paths) -> str:
 
 
 def read_journal(paths: Paths) -> EditJournal:
-    """The stored journal; an empty one when nothing was edited. Raises `SetupError` or `ModelError` for a damaged one."""
+    """The stored journal; an empty one when nothing was edited. Raises `SetupError` for a damaged one."""
     raw = look(journal_path(paths))
-    return EditJournal(()) if raw is None else EditJournal.from_json(loads(raw, journal_path(paths)))
+    try:
+        return EditJournal(()) if raw is None else EditJournal.from_json(loads(raw, journal_path(paths)))
+    except AflError as bad:
+        raise SetupError(
+            f"{journal_path(paths)} is damaged: {bad.sentence}",
+            code="AFL-SETUP-018",
+            hint="run: afl install, which puts it aside; uninstall then takes our hooks out entry by entry",
+        ) from bad
+
+
+def damage_of_journal(paths: Paths) -> str:
+    """Why the journal cannot be read; '' when it can, or is not there."""
+    try:
+        read_journal(paths)
+    except SetupError as bad:
+        return bad.sentence
+    return ""
+
+
+def put_journal_aside(paths: Paths) -> None:
+    """Give a damaged journal another name: what can still be read in it by a person stays."""
+    os.replace(journal_path(paths), journal_path(paths) + ASIDE)
+    sync_dir(paths.data)
 
 
 def store_journal(paths: Paths, journal: EditJournal) -> None:

@@ -10,12 +10,12 @@ from pathlib import Path
 
 import attrs
 
-from afl_core.files.private import ensure_private_dir, sync_dir
+from afl_core.files.private import FILE_MODE, ensure_private_dir, sync_dir
 from afl_core.model.errors import AflError, PathError
 from afl_core.processes.environment import child_environment
 from afl_core.processes.run import run
 from afl_core.settings.paths import Paths
-from afl_core.setup.database import Kind, look_at_database
+from afl_core.setup.database import Kind, look_at_database, table_names
 from afl_core.setup.edit_json_hooks import find_owned
 from afl_core.setup.edit_json_scan import is_blank, scan
 from afl_core.setup.edit_target import look_at
@@ -25,6 +25,9 @@ ASIDE = "reference"
 """What is put after a name when something is moved aside: `feedback-loop.reference`, then `feedback-loop.reference-2`."""
 
 PACK_MARKS = ("bin/afl-hook", "versions", "hooks/core-hook.sh", "hooks/stop-hook.sh")
+TABLES = {"store_meta", "session_events", "reviewer_jobs"}
+"""Tables of its database; ours has none of these names."""
+
 _COMMAND = re.compile(r"feedback-loop/(?:hooks/(?:core|stop|codex|claude)-hook\.sh|bin/afl-hook|versions/)")
 """Its scripts in its own folder: other tools have a `stop-hook.sh` too."""
 
@@ -60,11 +63,16 @@ def owns_handler(handler: dict[str, object]) -> bool:
 
 
 def recognise(paths: Paths, settings: Sequence[Path]) -> Legacy:
-    """Look for it; reads only. A settings file that is no strict JSON is left to the edit, which says so."""
+    """Look for it; reads only. A settings file that is no strict JSON is left to the edit, which says so.
+
+    A database that is not ours is its own only where there is another sign of it: a damaged one of ours looks just as strange.
+    """
     pack = paths.pack if any(os.path.lexists(os.path.join(paths.pack, mark)) for mark in PACK_MARKS) else ""
-    store = os.path.dirname(paths.database) if look_at_database(paths.database).kind is Kind.FOREIGN else ""
     agent = os.path.join(paths.home, "Library", "LaunchAgents", LABEL + ".plist")
-    return Legacy(pack, store, agent if os.path.lexists(agent) else "", tuple(path for path in settings if _has_hooks(path)))
+    found = Legacy(pack, "", agent if os.path.lexists(agent) else "", tuple(path for path in settings if _has_hooks(path)))
+    if look_at_database(paths.database).kind is Kind.FOREIGN and (found.found or table_names(paths.database) >= TABLES):
+        return attrs.evolve(found, store=os.path.dirname(paths.database))
+    return found
 
 
 def _has_hooks(path: Path) -> bool:
@@ -76,21 +84,25 @@ def _has_hooks(path: Path) -> bool:
 
 
 def move_aside(legacy: Legacy, paths: Paths, checkpoint: Callable[[str], None]) -> list[str]:
-    """Rename its job file, its pack and the folder of its database, each in one step; return a line for each. Keys and blobs are not touched."""
+    """Rename the folder of its database, its job file and its pack, each in one step; return a line for each. Keys and blobs are not touched.
+
+    The pack comes last: it is the sign by which a run that was cut off is gone on with, and the database alone may have none.
+    """
     done = []
+    if legacy.agent and platform.system() == "Darwin":  # it may not run: then launchd says so and nothing is lost
+        command = ["launchctl", "bootout", f"gui/{os.getuid()}/{LABEL}"]
+        run(command, environment=child_environment(os.environ), cwd="/", deadline_seconds=LAUNCHCTL_SECONDS)
+    if legacy.store:
+        done.append(_rename(legacy.store, _free(legacy.store)))
+        checkpoint("store")
     if legacy.agent:
-        if platform.system() == "Darwin":  # it may not run: then launchd says so and nothing is lost
-            command = ["launchctl", "bootout", f"gui/{os.getuid()}/{LABEL}"]
-            run(command, environment=child_environment(os.environ), cwd="/", deadline_seconds=LAUNCHCTL_SECONDS)
         ensure_private_dir(paths.backups, paths.data)
+        os.chmod(legacy.agent, FILE_MODE)
         done.append(_rename(legacy.agent, _free(os.path.join(paths.backups, LABEL + ".plist"))))
         checkpoint("agent")
     if legacy.pack:
         done.append(_rename(legacy.pack, _free(legacy.pack)))
         checkpoint("pack")
-    if legacy.store:
-        done.append(_rename(legacy.store, _free(legacy.store)))
-        checkpoint("store")
     return done
 
 

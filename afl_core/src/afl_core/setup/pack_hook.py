@@ -57,6 +57,11 @@ def hook_files(paths: Paths, runtime: Runtime, constants: bytes) -> list[PackFil
     return files
 
 
+def silent_constants(paths: Paths) -> PackFile:
+    """The values of a home that is no home: a host session that still runs keeps calling the hook, which then answers with the no-op."""
+    return PackFile(os.path.join(paths.hook_dir, CONSTANTS), _read(CONSTANTS), "")
+
+
 def _compiled(path: str, source: bytes, runtime: Runtime) -> tuple[str, bytes]:
     """Place and bytes of the compiled form. One that fits its source is kept: compiling twice need not give the same bytes."""
     folder, name = os.path.split(path)

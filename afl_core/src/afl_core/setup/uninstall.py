@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from afl_core.api.home import Home, remembered
+from afl_core.api.home import Home
 from afl_core.files.private import check_components
 from afl_core.model.clock import Clock
 from afl_core.model.errors import PathError
@@ -21,11 +21,13 @@ from afl_core.settings.paths import Paths
 from afl_core.setup import render
 from afl_core.setup.edit_journal import EditJournal
 from afl_core.setup.edits import PlannedEdit, apply_edits, plan_edit, plan_undo
-from afl_core.setup.journal import read_journal, store_journal
+from afl_core.setup.journal import damage_of_journal, journal_path, put_journal_aside, read_journal, store_journal
 from afl_core.setup.json_splice import only_ours_changed, remove_hook_entries
-from afl_core.setup.pack_files import PackFile, put_set
+from afl_core.setup.pack_files import PackFile, is_in_place, put_set
+from afl_core.setup.pack_hook import silent_constants
+from afl_core.setup.recall import recall
 from afl_core.setup.selection import owner_of, remembered_hosts
-from afl_core.setup.stop import front_pid, stop_front
+from afl_core.setup.stop import front_pid, fronts_of, jobs_of, stop_worker
 from afl_core.setup.turnstile import alone
 from afl_core.spec.host import HostAdapter
 
@@ -35,14 +37,18 @@ LEAVING = ".removing"
 
 @attrs.frozen
 class UninstallPlan:
-    """What would be done; `kept` are the places that stay, for a person to know."""
+    """What would be done; `kept` are the places that stay, for a person to know. `worker` are those of the steps that end processes."""
 
     paths: Paths
     steps: tuple[str, ...]
+    worker: tuple[str, ...]
     edits: tuple[PlannedEdit, ...]
     kept: tuple[str, ...]
     remove_files: bool
     current: dict[str, Any] = attrs.field(repr=False)
+    journal_damage: str = attrs.field(repr=False)
+    forgets: bool = attrs.field(repr=False)
+    silences: bool = attrs.field(repr=False)
     clock: Clock = attrs.field(repr=False)
 
 
@@ -59,18 +65,37 @@ def plan_uninstall(home: Home, remove_files: bool = False) -> UninstallPlan:
     """Say what would be done; writes nothing. Raises `SetupError` when a settings file cannot be edited safely."""
     paths = home.paths
     check_components(paths.pack, paths.home)
-    before = remembered(paths)
-    edits = _edits(Registry(read_entry_points()).hosts(), paths, before)
+    adapters = Registry(read_entry_points()).hosts()
+    before, damage = recall(paths, adapters, home.environ)
+    journal_damage = damage_of_journal(paths)
+    edits = _edits(adapters, before, EditJournal(()) if journal_damage else read_journal(paths))
     steps = [f"{'delete' if edit.deletes else 'edit'} {edit.path}" for edit in edits if edit.changes]
-    pid = front_pid(paths)
-    if pid is not None:
-        steps.append(f"stop the worker (process {pid})")
+    if journal_damage:
+        steps.append(f"put {journal_path(paths)} aside, which cannot be read: our hooks are taken out entry by entry")
+    worker = _worker_steps(paths)
+    steps += worker
+    silences = not remove_files and os.path.lexists(paths.hook_dir) and not is_in_place(silent_constants(paths))
+    if silences:
+        steps.append("silence the hook for sessions that still run")
     if remove_files:
         steps += [f"delete {path}" for path in (paths.pack, paths.pack + LEAVING) if os.path.lexists(path)]
-    elif remembered_hosts(before):
-        steps.append(f"forget in {paths.current} which hosts were connected")
+    forgets = not remove_files and bool(remembered_hosts(before) or damage)
+    if forgets:
+        steps.append(f"write {paths.current} anew without hosts: it was damaged" if damage else _forget(paths))
     kept = tuple(path for path in (paths.data, paths.keys) if os.path.lexists(path))
-    return UninstallPlan(paths, tuple(steps), edits, kept, remove_files, before, home.clock)
+    return UninstallPlan(
+        paths, tuple(steps), tuple(worker), edits, kept, remove_files, before, journal_damage, forgets, silences, home.clock
+    )
+
+
+def _worker_steps(paths: Paths) -> list[str]:
+    fronts = {one.pid for one in fronts_of(paths)} | ({pid} if (pid := front_pid(paths)) is not None else set())
+    steps = [f"stop the worker (process {pid})" for pid in sorted(fronts)]
+    return steps + [f"end its jobs (process {one.pid}) and the review they may be running" for one in jobs_of(paths)]
+
+
+def _forget(paths: Paths) -> str:
+    return f"forget in {paths.current} which hosts were connected"
 
 
 def apply_uninstall(plan: UninstallPlan, checkpoint: Callable[[str], None] = lambda _step: None) -> UninstallResult:
@@ -79,29 +104,35 @@ def apply_uninstall(plan: UninstallPlan, checkpoint: Callable[[str], None] = lam
         return UninstallResult((), plan.kept, changed=False)
     # Where the data are gone there is nothing two processes could fight over, and nothing is made anew.
     with alone(plan.paths) if os.path.isdir(plan.paths.data) else contextlib.nullcontext():
-        _carry_out(plan, checkpoint)
+        ended = _carry_out(plan, checkpoint)
     checkpoint("done")
-    return UninstallResult(plan.steps, plan.kept, changed=True)
+    done = (*(step for step in plan.steps if step not in plan.worker), *ended)
+    return UninstallResult(done, plan.kept, changed=True)
 
 
-def _carry_out(plan: UninstallPlan, checkpoint: Callable[[str], None]) -> None:
+def _carry_out(plan: UninstallPlan, checkpoint: Callable[[str], None]) -> list[str]:
     paths = plan.paths
     backups = Path(paths.backups) if os.path.isdir(paths.data) else None
     changed = [edit for edit in plan.edits if edit.changes]
     apply_edits(changed, backups, plan.clock, checkpoint=lambda step: checkpoint(f"settings:{step}"))
-    if os.path.isdir(paths.data):
+    if plan.journal_damage:
+        put_journal_aside(paths)
+    elif os.path.isdir(paths.data):
         store_journal(paths, EditJournal(()))
     checkpoint("journal")
-    stop_front(paths)
+    if plan.silences:
+        put_set([silent_constants(paths)], lambda step: checkpoint(f"hook:{step}"))
+    ended = stop_worker(paths)
     checkpoint("stopped")
     if plan.remove_files:
         _delete(paths)
-    elif remembered_hosts(plan.current):
+    elif plan.forgets:
         pointer = PackFile(paths.current, render.current_file({**plan.current, "hosts": {}}), "")
         put_set([pointer], lambda step: checkpoint(f"current:{step}"))
+    return ended
 
 
-def _edits(adapters: dict[str, HostAdapter], paths: Paths, before: dict[str, Any]) -> tuple[PlannedEdit, ...]:
+def _edits(adapters: dict[str, HostAdapter], before: dict[str, Any], journal: EditJournal) -> tuple[PlannedEdit, ...]:
     """What the journal can undo, and our entries out of every remembered file the journal does not know."""
     owners = [owner_of(adapters, name) for name in adapters]
 
@@ -111,7 +142,6 @@ def _edits(adapters: dict[str, HostAdapter], paths: Paths, before: dict[str, Any
     def withdraw(document: bytes) -> bytes:
         return remove_hook_entries(document, owned)
 
-    journal = read_journal(paths)
     check = only_ours_changed(owned)
     edits = plan_undo(journal, withdraw, check)
     known = {record.path for record in journal.records}

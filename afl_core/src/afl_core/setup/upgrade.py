@@ -12,10 +12,14 @@ def differences(before: Mapping[str, Any], after: Mapping[str, Any]) -> list[str
     """What differs between two pointer files, in words; nothing when there was none before."""
     if not before.get("build"):
         return []
-    lines = [f"change the {_NAMES[key]} from {before.get(key)} to {after.get(key)}" for key in _SAID if before.get(key) != after.get(key)]
-    if before.get("schema_version") != after.get("schema_version"):
+    lines = [
+        f"change the {_NAMES[key]} from {before.get(key)} to {after.get(key)}"
+        for key in _SAID
+        if key in before and before[key] != after.get(key)
+    ]
+    if "schema_version" in before and before["schema_version"] != after.get("schema_version"):
         lines.append(f"bring the database from schema {before.get('schema_version')} to {after.get('schema_version')}")
-    if not lines and before.get("site") != after.get("site"):
+    if not lines and "site" in before and before["site"] != after.get("site"):
         lines.append("change where the packages are found")
     return lines
 

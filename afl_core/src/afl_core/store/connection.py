@@ -73,6 +73,8 @@ def check(db: sqlite3.Connection, path: Path | str) -> None:
     except sqlite3.OperationalError as bad:
         raise explain(bad, path) from bad
     except sqlite3.DatabaseError as bad:
+        if "malformed" in str(bad):
+            raise explain(bad, path) from bad
         raise StoreError(
             f"{path} is not a database of this product ({bad})", code="AFL-STORE-002", hint="move the file away, then run: afl doctor"
         ) from bad

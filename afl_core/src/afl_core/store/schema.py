@@ -177,7 +177,8 @@ CREATE TABLE review_runs (
   outcome TEXT,                     -- completed | a reason code
   input_tokens INTEGER NOT NULL DEFAULT 0,
   output_tokens INTEGER NOT NULL DEFAULT 0,
-  cost_usd REAL                     -- NULL: the host reports no money
+  cost_usd REAL,                    -- NULL: the host reports no money
+  detail TEXT                       -- why it failed, redacted, at most 500 characters
 ) WITHOUT ROWID;
 CREATE INDEX review_runs_day ON review_runs (started_ms);
 
