@@ -1,4 +1,4 @@
-"""After any history, undoing changes from the last back brings memory to exactly what it was: recall, heads, rows and projection."""
+"""After any history, undoing changes from the last back brings memory to exactly what it was, and undoing those undos to what it became: recall, heads, rows and projection."""
 
 from __future__ import annotations
 
@@ -107,9 +107,27 @@ class History(RuleBasedStateMachine):
     def undo_the_last(self):
         numbers, _, before = self.done.pop()
         for n in reversed(numbers):
-            with writing(self.db):
-                gates.undo(self.db, n=n, actor="user:me", reason="", now=self.now)
+            self.undo(n)
         assert state(self.db) == before
+
+    @precondition(lambda self: self.done)
+    @rule()
+    def undo_the_last_and_undo_that(self):
+        numbers, _, before = self.done[-1]
+        now = state(self.db)
+        undone = [self.undo(n) for n in reversed(numbers)]
+        assert state(self.db) == before
+        again = [self.undo(n) for n in reversed(undone)]
+        assert state(self.db) == now
+        if self.now % 2:
+            for n in reversed(again):
+                self.undo(n)
+            assert state(self.db) == before
+            self.done.pop()
+
+    def undo(self, n):
+        with writing(self.db):
+            return gates.undo(self.db, n=n, actor="user:me", reason="", now=self.now)
 
     @precondition(lambda self: len(self.done) > 1)
     @rule(data=st.data())

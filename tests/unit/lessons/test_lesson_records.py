@@ -127,14 +127,14 @@ def test_an_unknown_session_has_an_empty_explanation(db):
     assert (found.project_id, found.given, found.left, found.holds) == (None, (), (), ())
 
 
-def test_a_deleted_lesson_is_still_explained(db, teach, give):
+def test_a_retracted_lesson_is_still_explained_with_its_severity(db, teach, give):
     decision = teach("L1", severity=Severity.BLOCKER)
     give("x")
     from afl_core.changes import gates
 
     with writing(db):
         gates.undo(db, n=decision.audit[-1], actor="user:me", reason="", now=NOW + 5)
-    assert [(one.lesson_id, one.severity) for one in explain(db, "claude:s").given] == [("L1", "")]
+    assert [(one.lesson_id, one.severity) for one in explain(db, "claude:s").given] == [("L1", "Blocker")]
 
 
 def test_every_reason_a_selection_gives_has_a_meaning(project, pick):

@@ -5,14 +5,15 @@
 
 from __future__ import annotations
 
-import json
 import sqlite3
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import attrs
 
 from afl_core.changes import audit, promotion_rule
+from afl_core.changes.history import UNDO, body_of
+from afl_core.changes.naming import called
 from afl_core.changes.operations import (
     CONFLICT,
     AddLesson,
@@ -28,17 +29,18 @@ from afl_core.changes.operations import (
     image,
 )
 from afl_core.changes.operations import undo as run_inverse
-from afl_core.model.card_text import MAX_SOURCE, faults, neutral, neutral_card, scope_faults
+from afl_core.model.card_text import MAX_SOURCE, faults, neutral, neutral_card, scope_faults, short_id
 from afl_core.model.errors import ChangeError
 from afl_core.model.grain import Grain, GrainType, make
 from afl_core.model.lesson import LessonRow, Severity, project_ns
 from afl_core.settings.schema import Policy
 from afl_core.store import audit as audit_rows
 from afl_core.store import lessons
+from afl_core.store.audit import AuditRow
 from afl_core.store.lessons import FamilyEvidence
 
 POLICY_ACTOR = "policy:lessons"
-UNDO = "change.undo"
+_CORRECT = "correct what the sentence names"
 
 
 @attrs.frozen
@@ -89,7 +91,7 @@ def decide_lesson(db: sqlite3.Connection, *, proposal: LessonProposal, actor: st
     promotion = _promote_if_due(db, target, now)
     row = lessons.get(db, target)
     if row is None:
-        raise ChangeError(f"lesson {target} vanished while it was written", code="AFL-CHANGE-007")
+        raise ChangeError(f"lesson {short_id(target)} vanished while it was written", code="AFL-CHANGE-007", hint="run: afl doctor")
     return Decision(target, row.revision, row.grain_hash, row.status, promotion is not None, (*chain, *([promotion] if promotion else [])))
 
 
@@ -104,34 +106,61 @@ def promote(db: sqlite3.Connection, *, lesson_id: str, actor: str, reason: str, 
 
 
 def undo(db: sqlite3.Connection, *, n: int, actor: str, reason: str, now: int) -> int:
-    """Undo the change of audit row `n`; gives the number of the new row. Refused when memory is no longer as that change left it."""
+    """Undo the change of audit row `n`; gives the number of the new row, by which this undo can be undone in turn (that does it again).
+
+    Refused when memory is no longer as that change left it.
+    """
     row = audit_rows.get(db, n)
     if row is None:
-        raise ChangeError(f"there is no change {n}", code="AFL-CHANGE-007")
-    text = audit_rows.text(db, row.body_hash)
-    if text is None:
-        raise ChangeError(f"how to undo change {n} was erased", code="AFL-CHANGE-009")
-    body: dict[str, Any] = json.loads(text)
-    if "inverse" not in body:
-        raise ChangeError(f"row {n} ({row.action}) changed nothing that could be undone", code="AFL-CHANGE-009")
-    if image(db, row.target) != body["post_image"]:
-        later = [f"{each.n} ({each.action})" for each in audit_rows.rows(db, target=row.target, after=n) if each.action not in _WORDS_ONLY]
-        named = ", ".join(later) or "a change outside of the chain"
+        raise ChangeError(f"there is no change {n}", code="AFL-CHANGE-007", hint="run: afl memory changes")
+    body = body_of(db, row)
+    if body is None:
         raise ChangeError(
-            f"change {n} cannot be undone, lesson {row.target} was changed after it: {named}",
-            code="AFL-CHANGE-009",
-            hint="undo those first",
+            f"how to undo change {n} was erased", code="AFL-CHANGE-009", hint="afl memory disable and afl memory enable still work"
         )
-    run_inverse(db, Inverse(**body["inverse"]))
+    if "inverse" not in body:
+        raise ChangeError(
+            f"row {n} ({row.action}) changed nothing that could be undone",
+            code="AFL-CHANGE-009",
+            hint="choose another change in: afl memory changes",
+        )
+    before = body["post_image"]
+    if image(db, row.target) != before:
+        _refuse_overtaken(db, row, before)
+    inverse = run_inverse(db, Inverse(**body["inverse"]))
     after = image(db, row.target)
     if after != body["pre_image"]:
         raise ChangeError(f"undoing change {n} did not bring back what was there before it", code="AFL-CHANGE-009", hint="run: afl doctor")
-    return audit.record(
-        db, actor=actor, action=UNDO, target=row.target, body={"undone": row.hash, "image": after}, reason=reason, now=now
-    ).n
+    done = Applied(UNDO, row.target, None if inverse.again else inverse.grain, before, after, inverse)
+    record = {**done.body(), "undone": row.hash, "undone_n": n}
+    return audit.record(db, actor=actor, action=UNDO, target=row.target, body=record, reason=reason, now=now).n
 
 
-_WORDS_ONLY = ("lesson.propose", "lesson.approve")
+def _refuse_overtaken(db: sqlite3.Connection, row: AuditRow, wanted: str) -> NoReturn:
+    """Say which later changes keep `row` from being undone: the fewest that lead back to where memory was as that change left it."""
+    later = [(each, body) for each in audit_rows.rows(db, target=row.target, after=row.n) if "inverse" in (body := body_of(db, each) or {})]
+    at = image(db, row.target)
+    in_the_way: list[str] = []
+    while at != wanted:
+        # What was changed and undone again is stepped over: the first change that led here is the one to undo.
+        found = next(((each, body) for each, body in later if body["post_image"] == at), None)
+        if found is None:
+            break
+        each, body = found
+        if not in_the_way and body.get("undone_n") == row.n:
+            raise ChangeError(
+                f"change {row.n} is undone already, by change {each.n}",
+                code="AFL-CHANGE-009",
+                hint=f"to bring back what it did: afl memory undo {each.n}",
+            )
+        in_the_way.insert(0, f"{each.n} ({each.action})")
+        at, later = body["pre_image"], [pair for pair in later if pair[0].n < each.n]
+    raise ChangeError(
+        f"change {row.n} cannot be undone, lesson {called(db, row.target)} was changed after it:"
+        f" {', '.join(in_the_way) or 'a change outside of the chain'}",
+        code="AFL-CHANGE-009",
+        hint="undo those first, the newest first",
+    )
 
 
 def _apply(db: sqlite3.Connection, operation: Operation, *, actor: str, reason: str, now: int) -> int:
@@ -152,20 +181,24 @@ def _promote_if_due(db: sqlite3.Connection, lesson_id: str, now: int) -> int | N
 
 def _check(proposal: LessonProposal, before: LessonRow | None) -> None:
     if proposal.severity is Severity.MINOR:
-        raise ChangeError("a Minor finding is counted and never becomes a lesson", code="AFL-CHANGE-003")
+        raise ChangeError("a Minor finding is counted and never becomes a lesson", code="AFL-CHANGE-003", hint=_CORRECT)
     if not 1 <= len(proposal.lesson_id) <= MAX_SOURCE or neutral(proposal.lesson_id) != proposal.lesson_id:
-        raise ChangeError(f"a lesson's id is one line of at most {MAX_SOURCE} plain characters", code="AFL-CHANGE-003")
+        raise ChangeError(f"a lesson's id is one line of at most {MAX_SOURCE} plain characters", code="AFL-CHANGE-003", hint=_CORRECT)
     found = faults(neutral_card(attrs.asdict(proposal.card))) + scope_faults(attrs.asdict(proposal.scope))
     if found:
-        raise ChangeError(f"lesson {proposal.lesson_id} is not acceptable: {'; '.join(found)}", code="AFL-CHANGE-003")
+        raise ChangeError(
+            f"lesson {short_id(proposal.lesson_id)} is not acceptable: {'; '.join(found)}", code="AFL-CHANGE-003", hint=_CORRECT
+        )
     if not proposal.project_id:
-        raise ChangeError(f"lesson {proposal.lesson_id} names no project", code="AFL-CHANGE-004")
+        raise ChangeError(f"lesson {short_id(proposal.lesson_id)} names no project", code="AFL-CHANGE-004", hint=_CORRECT)
     if before is None:
         return
     if before.project_id not in (None, proposal.project_id):
-        raise ChangeError(f"lesson {proposal.lesson_id} belongs to another project", code="AFL-CHANGE-004", hint="use a new lesson id")
+        raise ChangeError(
+            f"lesson {short_id(proposal.lesson_id)} belongs to another project", code="AFL-CHANGE-004", hint="use a new lesson id"
+        )
     if before.status == "retracted":
-        raise ChangeError(f"lesson {proposal.lesson_id} was retracted", code="AFL-CHANGE-005", hint="use a new lesson id")
+        raise ChangeError(f"lesson {short_id(proposal.lesson_id)} was retracted", code="AFL-CHANGE-005", hint="use a new lesson id")
 
 
 def _operation(proposal: LessonProposal, before: LessonRow | None, now: int) -> AddLesson | ReviseLesson:
@@ -200,7 +233,7 @@ def _operation(proposal: LessonProposal, before: LessonRow | None, now: int) -> 
     if before is None or before.revision != proposal.base_revision:
         found = before.revision if before else 0
         raise ChangeError(
-            f"revision conflict: lesson {proposal.lesson_id} is at revision {found}, the proposal was written for revision {proposal.base_revision}",
+            f"revision conflict: lesson {short_id(proposal.lesson_id)} is at revision {found}, the proposal was written for revision {proposal.base_revision}",
             code=CONFLICT,
             hint="review the evidence again against the current lesson",
         )

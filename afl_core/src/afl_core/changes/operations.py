@@ -9,8 +9,10 @@ from typing import Any, Protocol
 
 import attrs
 
-from afl_core.changes import promotion_rule
+from afl_core.changes import history, promotion_rule
+from afl_core.changes.naming import called
 from afl_core.memory import write
+from afl_core.model.card_text import short_id
 from afl_core.model.codec import canonical
 from afl_core.model.errors import ChangeError
 from afl_core.model.grain import Grain, GrainType, HeadKey, make
@@ -57,7 +59,8 @@ class Inverse:
     """How to undo one applied operation: plain values, so that it can be kept in the audit chain's texts.
 
     `row`: the lesson's row before (None: there was none). `revision_row`: the row of `revision` before (None: there was none).
-    `grain`: the text the operation brought, if any; `grain_before`: the one whose place it took.
+    `grain`: the text the operation brought, if any; `grain_before`: the one whose place it took. `again`: of an undo, so that running it
+    does the operation again and brings that text back.
     """
 
     lesson_id: str
@@ -66,6 +69,7 @@ class Inverse:
     revision_row: Mapping[str, Any] | None
     grain: str | None
     grain_before: str | None
+    again: bool = False
 
 
 @attrs.frozen
@@ -120,12 +124,14 @@ def apply(db: sqlite3.Connection, operation: Operation, now: int) -> Applied:
     return Applied(operation.action, lesson_id, inverse.grain, pre_image, image(db, lesson_id), inverse)
 
 
-def undo(db: sqlite3.Connection, inverse: Inverse) -> None:
-    """Run an inverse. The caller has made sure that the post-image still holds."""
-    if inverse.grain is not None and inverse.grain_before is not None:
-        write.unsupersede(db, inverse.grain_before, inverse.grain)
-    elif inverse.grain is not None:
-        write.retract(db, inverse.grain)
+def undo(db: sqlite3.Connection, inverse: Inverse) -> Inverse:
+    """Run an inverse; gives the one that brings back what was there before it ran. The caller has made sure that the post-image still holds."""
+    before = lessons.get(db, inverse.lesson_id)
+    held = {each.revision: each for each in lessons.revisions(db, inverse.lesson_id)}.get(inverse.revision)
+    if inverse.again:
+        _bring(db, inverse)
+    else:
+        _take_back(db, inverse)
     if inverse.revision_row is None:
         lessons.delete_revision(db, inverse.lesson_id, inverse.revision)
     else:
@@ -135,6 +141,35 @@ def undo(db: sqlite3.Connection, inverse: Inverse) -> None:
     else:
         lessons.put(db, lessons.from_values(inverse.row))
     projection.rebuild(db, inverse.lesson_id)
+    return attrs.evolve(
+        inverse,
+        row=lessons.values(before) if before else None,
+        revision_row=attrs.asdict(held) if held else None,
+        again=not inverse.again,
+    )
+
+
+def _take_back(db: sqlite3.Connection, inverse: Inverse) -> None:
+    if inverse.grain is not None and inverse.grain_before is not None:
+        write.unsupersede(db, inverse.grain_before, inverse.grain)
+    elif inverse.grain is not None:
+        write.retract(db, inverse.grain)
+
+
+def _bring(db: sqlite3.Connection, inverse: Inverse) -> None:
+    if inverse.grain is None:
+        return
+    there = grains.get(db, inverse.grain)
+    if there is None:
+        raise ChangeError(
+            f"the text that lesson {called(db, inverse.lesson_id)} had was erased",
+            code="AFL-CHANGE-009",
+            hint="what was erased is never brought back; correct the agent again to teach it anew",
+        )
+    if inverse.grain_before is None:
+        write.add(db, there.grain)
+    else:
+        write.supersede(db, inverse.grain_before, there.grain)
 
 
 def image(db: sqlite3.Connection, lesson_id: str) -> str:
@@ -216,7 +251,7 @@ class EnableLesson:
 
     def run(self, db: sqlite3.Connection, before: LessonRow | None, now: int) -> tuple[LessonRow, Grain | None]:
         """Refused when it is active or retracted."""
-        return _with_status(self.lesson_id, before, ("disabled", "candidate"), "active", now), None
+        return _with_status(db, self.lesson_id, before, ("disabled", "candidate"), "active", now), None
 
 
 @attrs.frozen
@@ -228,7 +263,7 @@ class DisableLesson:
 
     def run(self, db: sqlite3.Connection, before: LessonRow | None, now: int) -> tuple[LessonRow, Grain | None]:
         """Refused when it is disabled or retracted."""
-        return _with_status(self.lesson_id, before, ("active", "candidate"), "disabled", now), None
+        return _with_status(db, self.lesson_id, before, ("active", "candidate"), "disabled", now), None
 
 
 @attrs.frozen
@@ -240,15 +275,23 @@ class PromoteLesson:
 
     def run(self, db: sqlite3.Connection, before: LessonRow | None, now: int) -> tuple[LessonRow, Grain | None]:
         """Refused unless `promotion_rule` finds nothing missing."""
-        row = _existing(self.lesson_id, before)
+        row = _existing(db, self.lesson_id, before)
         if row.project_id is None:
-            raise ChangeError(f"lesson {self.lesson_id} is global already", code="AFL-CHANGE-005")
+            raise ChangeError(f"lesson {called(db, self.lesson_id)} is global already", code="AFL-CHANGE-005", hint="nothing is left to do")
         if row.status != "active":
-            raise ChangeError(f"lesson {self.lesson_id} is {row.status}; only an active one can become global", code="AFL-CHANGE-005")
+            raise ChangeError(
+                f"lesson {called(db, self.lesson_id)} is {row.status}; only an active one can become global",
+                code="AFL-CHANGE-005",
+                hint=f"run: afl memory enable {short_id(self.lesson_id)}",
+            )
         fields = lessons.fields_of(db, self.lesson_id) or {}
         gaps = promotion_rule.missing(row, fields, lessons.independent(db, row.family_id))
         if gaps:
-            raise ChangeError(f"lesson {self.lesson_id} cannot become global: {'; '.join(gaps)}", code="AFL-CHANGE-006")
+            raise ChangeError(
+                f"lesson {called(db, self.lesson_id)} cannot become global: {'; '.join(gaps)}",
+                code="AFL-CHANGE-006",
+                hint="wait: the sentence names what is missing",
+            )
         kept = {name: value for name, value in fields.items() if name != "created_at"}
         grain = make(GrainType.LESSON, {**kept, "namespace": GLOBAL_NS, "derived_from": row.grain_hash}, now)
         write.supersede(db, row.grain_hash, grain)
@@ -258,22 +301,39 @@ class PromoteLesson:
         return after, grain
 
 
-def _existing(lesson_id: str, row: LessonRow | None) -> LessonRow:
-    if row is None:
-        raise ChangeError(f"there is no lesson {lesson_id}", code="AFL-CHANGE-007", hint="run: afl memory list")
-    return row
+def _existing(db: sqlite3.Connection, lesson_id: str, row: LessonRow | None) -> LessonRow:
+    if row is not None:
+        return row
+    gone = history.retraction(db, lesson_id)
+    if gone is not None:
+        raise ChangeError(
+            f"lesson {called(db, lesson_id)} was retracted by change {gone.change}",
+            code="AFL-CHANGE-005",
+            hint=f"bring it back first: afl memory undo {gone.change}",
+        )
+    raise ChangeError(f"there is no lesson {lesson_id}", code="AFL-CHANGE-007", hint="run: afl memory list --all")
 
 
-def _with_status(lesson_id: str, before: LessonRow | None, allowed: tuple[str, ...], status: str, now: int) -> LessonRow:
-    row = _existing(lesson_id, before)
+def _with_status(
+    db: sqlite3.Connection, lesson_id: str, before: LessonRow | None, allowed: tuple[str, ...], status: str, now: int
+) -> LessonRow:
+    row = _existing(db, lesson_id, before)
+    if row.status == status:
+        raise ChangeError(
+            f"lesson {called(db, lesson_id)} is {status} already", code="AFL-CHANGE-005", hint="afl memory changes shows since when"
+        )
     if row.status not in allowed:
-        raise ChangeError(f"lesson {lesson_id} is {row.status} and cannot be made {status}", code="AFL-CHANGE-005")
+        raise ChangeError(
+            f"lesson {called(db, lesson_id)} is {row.status} and cannot be made {status}",
+            code="AFL-CHANGE-005",
+            hint="afl memory changes shows why",
+        )
     return attrs.evolve(row, status=status, updated_ms=now)
 
 
 def _conflict(lesson_id: str, wanted: int, found: int) -> ChangeError:
     return ChangeError(
-        f"revision conflict: lesson {lesson_id} is at revision {found}, the change was written for revision {wanted}",
+        f"revision conflict: lesson {short_id(lesson_id)} is at revision {found}, the change was written for revision {wanted}",
         code=CONFLICT,
         hint="read the lesson again and propose the change for its current revision",
     )

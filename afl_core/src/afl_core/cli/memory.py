@@ -24,9 +24,9 @@ def memory(**_options: object) -> None:
 
 
 @memory.command("list", help="Lessons of the project of a directory (default: this one), and the global ones.")
-@click.argument("directory", required=False, type=click.Path(file_okay=False))
+@click.argument("directory", required=False, type=click.Path(exists=True, file_okay=False))
 @click.option("--global", "only_global", is_flag=True, help="Only the global ones.")
-@click.option("--all", "every", is_flag=True, help="Of all projects.")
+@click.option("--all", "every", is_flag=True, help="Of all projects, and those that were retracted.")
 @common
 def list_(answer: Answer, directory: str | None, only_global: bool, every: bool) -> None:
     """List."""
@@ -43,7 +43,7 @@ def list_(answer: Answer, directory: str | None, only_global: bool, every: bool)
             f"{one['revision']}",
             "global" if one["project_id"] is None else "project",
             _record(one),
-            (one["card"] or {}).get("when", "")[:60],
+            one["gist"],
         )
         for one in found
     ]
@@ -74,12 +74,18 @@ def _lines(one: dict[str, Any]) -> list[str]:
     lines = [
         f"{one['severity']} · {one['short_id']} · revision {one['revision']} · {one['status']} · {'global' if one['project_id'] is None else 'project ' + one['project_id'][:12]}"
     ]
+    lines.append(f"  {'Id':<10} {one['lesson_id']}")
+    if "retracted_by" in one:
+        lines.append(
+            f"  {'Retracted':<10} by change {one['retracted_by']} at {moment(one['retracted_ms'])} UTC; bring it back with:"
+            f" afl memory undo {one['retracted_by']}"
+        )
     card = one["card"] or {}
     lines += [f"  {label:<10} {card[key]}" for key, label in LABELS if key in card]
     lines += [f"  {'Evidence':<10} “{reference['feedback_quote']}”" for reference in one["evidence"] or [] if isinstance(reference, dict)]
     lines += [f"  {'Record':<10} {_record(one)}"]
     lines += [
-        f"  {'Delivered':<10} {moment(delivery['emitted_ms'])} to {delivery['session_id']}: {delivery['state']}"
+        f"  {'Delivered':<10} {moment(delivery['emitted_ms'])} UTC to {delivery['session_id']}: {delivery['state']}"
         for delivery in one["deliveries"]
     ]
     return lines
@@ -103,11 +109,24 @@ def explain(answer: Answer, session: str | None) -> None:
 
 
 def _explained(told: dict[str, Any]) -> list[str]:
-    lines = [f"session {told.get('session_id')}"]
-    lines += [f"  given: {one['severity']} {one['short_id']}: {one['state']} ({_because(one['match'])})" for one in told["given"]]
-    lines += [f"  left out: {one['severity']} {one['short_id']}: {one['meaning']}" for one in told["left"]]
-    lines += [f"  hold: {hold}" for hold in told["holds"]]
-    return lines if len(lines) > 1 else [*lines, "  nothing was given and nothing was left out"]
+    lines = [f"session {told['session_id']} (times in UTC)"]
+    for prompt in told["prompts"]:
+        what = {"prompt": "prompt", "session_start": "new context window"}.get(prompt["kind"], prompt["kind"])
+        words = f" “{prompt['words']}”" if prompt["words"] else ""
+        lines.append(f"{what} {moment(prompt['at_ms'])}{words}")
+        lines += [f"  hold: {hold}" for hold in prompt["holds"]]
+        lines += [f"  {_at_prompt(one)}" for one in sorted(prompt["lessons"], key=lambda one: one["reason"] != "given")]
+        if not prompt["lessons"]:
+            lines.append("  the project has no lesson")
+    return lines if len(lines) > 1 else [*lines, "  no prompt of it was seen yet"]
+
+
+def _at_prompt(one: dict[str, Any]) -> str:
+    card = ", ".join(part for part in (one["gist"], "" if one["status"] == "active" else f"now {one['status']}") if part)
+    said = f"{one['state']} ({_because(one['match'])})" if one["reason"] == "given" else one["meaning"]
+    what = "given" if one["reason"] == "given" else "left out"
+    named = " ".join(part for part in (one["severity"], one["short_id"], card and f"({card})") if part)
+    return f"{what}: {named}: {said}"
 
 
 def _because(match: dict[str, Any]) -> str:
@@ -122,7 +141,7 @@ def _because(match: dict[str, Any]) -> str:
 
 @memory.command("disable", help="Do not give this lesson to agents any more; `memory enable` or `memory undo` brings it back.")
 @click.argument("lesson")
-@click.option("--reason", default="", help="Why; kept with the change.")
+@click.option("--reason", default="", help="Why, in at most 500 characters; redacted and kept with the change.")
 @common
 def disable(answer: Answer, lesson: str, reason: str) -> None:
     """Switch off."""
@@ -131,11 +150,15 @@ def disable(answer: Answer, lesson: str, reason: str) -> None:
 
 @memory.command("enable", help="Give this lesson to agents again.")
 @click.argument("lesson")
-@click.option("--reason", default="", help="Why; kept with the change.")
+@click.option("--reason", default="", help="Why, in at most 500 characters; redacted and kept with the change.")
 @common
 def enable(answer: Answer, lesson: str, reason: str) -> None:
     """Switch on."""
     _switch(answer, lesson, reason, on=True)
+
+
+def _called(done: dict[str, Any]) -> str:
+    return f"{done['short_id']} ({done['gist']})" if done["gist"] else str(done["short_id"])
 
 
 def _switch(answer: Answer, lesson: str, reason: str, *, on: bool) -> None:
@@ -145,9 +168,7 @@ def _switch(answer: Answer, lesson: str, reason: str, *, on: bool) -> None:
     with Home(answer.home) as home:
         done = api.switched(home, lesson, on=on, reason=reason)
     word = "enabled" if on else "disabled"
-    answer.give(
-        {"command": "memory", "action": word, **done}, [f"{done['lesson_id']} is {word}; undo with: afl memory undo {done['change']}"]
-    )
+    answer.give({"command": "memory", "action": word, **done}, [f"{_called(done)} is {word}; undo with: afl memory undo {done['change']}"])
 
 
 @memory.command("changes", help="The newest changes of what agents will be told, by number.")
@@ -160,16 +181,27 @@ def changes(answer: Answer, limit: int) -> None:
 
     with Home(answer.home) as home:
         found = api.changed(home, limit)
-    rows = [(str(one["n"]), moment(one["at_ms"]), one["actor"], one["action"], one["target"]) for one in found]
+    rows = [
+        (
+            str(one["n"]),
+            moment(one["at_ms"]),
+            one["actor"],
+            one["action"] if one["undoes"] is None else f"{one['action']} of {one['undoes']}",
+            one["short_id"] or one["action"].partition(".")[0] + " " + one["target"][:12],
+            one["gist"],
+            "(erased)" if one["reason"] is None else one["reason"],
+        )
+        for one in found
+    ]
     answer.give(
         {"command": "memory", "action": "changes", "changes": found},
-        table(rows, ("n", "when", "by", "action", "of")) or ["nothing was changed yet"],
+        table(rows, ("n", "when (UTC)", "by", "action", "of", "card", "reason")) or ["nothing was changed yet"],
     )
 
 
-@memory.command("undo", help="Undo one change by its number (see `memory changes`).")
+@memory.command("undo", help="Undo one change by its number (see `memory changes`); undoing an undo does the change again.")
 @click.argument("change", type=int)
-@click.option("--reason", default="", help="Why; kept with the change.")
+@click.option("--reason", default="", help="Why, in at most 500 characters; redacted and kept with the change.")
 @common
 def undo(answer: Answer, change: int, reason: str) -> None:
     """Undo."""
@@ -178,4 +210,5 @@ def undo(answer: Answer, change: int, reason: str) -> None:
 
     with Home(answer.home) as home:
         done = api.undone(home, change, reason=reason)
-    answer.give({"command": "memory", "action": "undo", **done}, [f"change {change} is undone (change {done['change']})"])
+    line = f"change {change} ({done['action']} of {_called(done)}) is undone by change {done['change']}"
+    answer.give({"command": "memory", "action": "undo", **done}, [f"{line}; take that back with: afl memory undo {done['change']}"])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import click
 
-from afl_core.cli.options import Answer, common
+from afl_core.cli.options import Answer, common, moment
 
 
 @click.command(help="Read what hooks missed, evaluate what is due and run the reviews that may start, now.")
@@ -18,19 +21,47 @@ def reconcile(answer: Answer, dry_run: bool, no_review: bool) -> int:
 
     with Home(answer.home) as home:
         if dry_run:
-            body = plan(home)
-            answer.give(
-                body,
-                [f"would read {one['unread']} bytes of {one['path']}" for one in body["transcripts"]]
-                + [f"would start review {review}" for review in body["reviews"]]
-                or ["nothing to do"],
-            )
+            body = plan(home, review=not no_review)
+            answer.give(body, [*_planned(body)] or ["nothing to do"])
             return 0
         body = run(home, review=not no_review, progress=answer.progress)
     lines = [
         f"{body['status']}: {body['filesScanned']} transcripts read, {body['eventsCaptured']} events, {body['immediateSignals']} signals, {body['spoolDrained']} from the spool",
-        *(f"review {one['review_id'][:12]}: {one['outcome']}" for one in body["reviews"]),
+        *(f"review {one['handle']}: {one['outcome']}" for one in body["reviews"]),
+        *_waiting(body),
         *(f"problem: {one['path']}: {one['message']}" for one in body["errors"]),
     ]
     answer.give(body, lines)
     return 1 if body["errors"] else 0
+
+
+def _planned(body: dict[str, Any]) -> Iterator[str]:
+    if body["spool"]:
+        yield f"would take {body['spool']} records from the spool"
+    for one in body["transcripts"]:
+        yield f"would read {one['unread']} bytes of {one['path']}"
+    for session in body["hooks"]:
+        yield f"would look at what hooks saw of session {session}"
+    for one in body["unreadable"]:
+        yield f"cannot read {one['path']}"
+    for one in body["reviews"]:
+        yield f"would start review {one['handle']}"
+    for one in body["newReviews"]:
+        stop = one["stopped_by"]
+        what = f"would make a review of {one['messages']} messages said to {one['host']} in {one['root']}"
+        yield f"{what}, which waits{_until(stop)}: {stop['sentence']}" if stop else f"{what}, and start it"
+    yield from _waiting(body)
+    if body["spool"] or body["transcripts"] or body["hooks"]:
+        yield "what is read may make more reviews due"
+
+
+def _waiting(body: dict[str, Any]) -> Iterator[str]:
+    for one in body["waiting"]:
+        detail = f" ({one['detail']})" if one["detail"] else ""
+        yield f"review {one['handle']} waits{_until(one)}: {one['sentence']}{detail}"
+        if one["next_step"]:
+            yield f"  next: {one['next_step']}"
+
+
+def _until(one: dict[str, Any]) -> str:
+    return "" if one["until_ms"] is None else f" until {moment(one['until_ms'])} UTC"

@@ -138,7 +138,7 @@ def _signal(home: Home, session: str, teller: Teller) -> None:
         "The signal",
         f"No model looked at the words. What happened is enough: a turn was interrupted and the next message followed within the window, so this is an {signal_.kind.value}. "
         "It points at what the agent had said, and asks for a review at once. Raw text is sealed; the index holds it redacted.",
-        quote=f"{event.event_id[:12]} “{event.text}”\n  points at {referent.event_id[:12]} “{referent.text[:60]}…”",
+        quote=f"…{event.event_id[-8:]} “{event.text}”\n  points at …{referent.event_id[-8:]} “{referent.text[:60]}…”",
         signal=signal_.kind.value,
         event=event.event_id,
         referent=referent.event_id,
@@ -166,7 +166,7 @@ def _review(home: Home, teller: Teller) -> str:
     card = lesson["card"]
     teller.stage(
         "The card",
-        f"{lesson['severity']} · {lesson['lesson_id']}, learnt from the person's own words “{lesson['evidence'][0]['feedback_quote']}”:",
+        f"{lesson['severity']} · {lesson['short_id']}, learnt from the person's own words “{lesson['evidence'][0]['feedback_quote']}”:",
         quote="\n".join(
             f"{label}: {card[key]}"
             for label, key in (("When", "when"), ("Must do", "must_do"), ("Must not", "must_not"), ("Verify", "verify"))

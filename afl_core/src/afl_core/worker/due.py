@@ -156,13 +156,10 @@ class _Work:
         return sorted([*self.signals[:size], *self.ordinary[:size]], key=_age)
 
     def _follow(self, decision: DueDecision) -> None:
-        if decision.due is Due.FRESH:
-            self.newest = _fresh(self.project_id, self.host, immediate=decision.immediate, now=self.now)
-            self.held[self.newest.review_id] = []
-        if self.newest is None:
-            raise AssertionError("a review was joined that is not there")
+        joined = self.newest if decision.due is Due.JOINED else None
+        self.newest = joined or _fresh(self.project_id, self.host, immediate=decision.immediate, now=self.now)
         review_id = self.newest.review_id
-        held = self.held[review_id]
+        held = self.held.setdefault(review_id, [])
         if decision.displaced is not None:
             gone = next(row for row in held if row.event_id == decision.displaced)
             held.remove(gone)
@@ -181,15 +178,82 @@ def _submit(db: sqlite3.Connection, place: Place, now: int) -> list[Step]:
     done: list[Step] = []
     expected = {review.review_id: (review.status, review.attempt) for review in place.open}
     for group in _groups(place.steps):
-        with writing(db):
-            if {row.review_id: (row.status, row.attempt) for row in review_rows.open_for(db, place.project_id, place.host)} != expected:
-                return done
-            try:
-                _write(db, group, now)
-            except _OvertakenError:
-                db.execute("ROLLBACK")
-                db.execute("BEGIN IMMEDIATE")
-                return done
+        try:
+            with writing(db):
+                there = review_rows.open_for(db, place.project_id, place.host)
+                if {row.review_id: (row.status, row.attempt) for row in there} != expected:
+                    return done
+                for step in group:
+                    _write(db, step, now)
+        except _OvertakenError:
+            return done
         done += group
         expected |= {step.review_id: (ReviewStatus.PENDING, 0) for step in group if step.fresh}
     return done
+
+
+class _OvertakenError(Exception):
+    """Somebody else took words that a step was to take; its transaction is rolled back."""
+
+
+def _write(db: sqlite3.Connection, step: Step, now: int) -> None:
+    if step.fresh:
+        review_rows.insert(db, step.review_id, step.project_id, step.host, immediate=step.immediate, now=now)
+    else:
+        stored = review_rows.get(db, step.review_id)
+        if stored is None:
+            raise _OvertakenError
+        # A postponed one is tried again at once: the person is there now and may have logged in.
+        review_rows.update(db, attrs.evolve(stored, immediate=True, next_wake_ms=0, updated_ms=now))
+    for event_id in step.displaced:
+        queue_rows.unassign(db, event_id)
+    for event_id in step.taken:
+        queue_rows.assign(db, event_id, step.review_id)
+    if len(queue_rows.of_review(db, step.review_id)) != step.messages:
+        raise _OvertakenError
+
+
+def _groups(steps: Sequence[Step]) -> list[list[Step]]:
+    """The steps in order, together while they take few messages. A single one is never split."""
+    groups: list[list[Step]] = []
+    size = 0
+    for step in steps:
+        words = len(step.taken) + len(step.displaced)
+        if not groups or size + words > WORDS_PER_TRANSACTION:
+            groups.append([])
+            size = 0
+        groups[-1].append(step)
+        size += words
+    return groups
+
+
+def _age(row: Waiting | Queued) -> tuple[int, str]:
+    return row.created_ms, row.event_id
+
+
+def _queued(row: Waiting, project_id: str, host: str, review_id: str) -> Queued:
+    return Queued(row.event_id, project_id, host, row.immediate, "pending", review_id, row.created_ms)
+
+
+def _fresh(project_id: str, host: str, *, immediate: bool, now: int) -> ReviewRow:
+    """A review that is about to be made, as `store.reviews.insert` will store it."""
+    return ReviewRow(
+        review_id=new_id(),
+        project_id=project_id,
+        host=host,
+        status=ReviewStatus.PENDING,
+        immediate=immediate,
+        attempt=0,
+        owner=None,
+        fence=0,
+        lease_until_ms=None,
+        wakes=0,
+        next_wake_ms=0,
+        reason=None,
+        detail=None,
+        receipt_id=None,
+        report_id=None,
+        created_ms=now,
+        updated_ms=now,
+        ended_ms=None,
+    )

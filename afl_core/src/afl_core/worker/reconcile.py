@@ -10,6 +10,7 @@ from typing import Any
 
 import attrs
 
+from afl_core.api import reviews
 from afl_core.api.home import Home
 from afl_core.capture.batch import Session
 from afl_core.capture.sync import behind
@@ -18,9 +19,8 @@ from afl_core.model.errors import AflError, CaptureError
 from afl_core.review import queue
 from afl_core.store import status
 from afl_core.store.connection import writing
-from afl_core.worker import upkeep
+from afl_core.worker import due, upkeep
 from afl_core.worker.absorb import Absorbed, absorb, capture_enabled
-from afl_core.worker.due import evaluate
 from afl_core.worker.reviewing import review as run_one
 from afl_core.worker.spool import drain_spool
 
@@ -39,13 +39,37 @@ class Unread:
     size: int | None
 
 
-def plan(home: Home) -> dict[str, Any]:
-    """What a pass would do; changes nothing."""
+def plan(home: Home, *, review: bool = True) -> dict[str, Any]:
+    """What a pass would do, as far as is known before anything is read; changes nothing.
+
+    `reviews`: those that would start; `newReviews`: those that would be made; `waiting`: open ones that would not start.
+    """
     unread = _unread(home) if capture_enabled(home.db) else []
+    now = home.clock()
+    steps = due.plan(home.db, home.settings, now)
+    joined = [step.review_id for step in steps if not step.fresh]
+    starting = [*dict.fromkeys([*joined, *queue.due_reviews(home.db, home.settings, now)])][:REVIEWS_PER_PASS] if review else []
+    known = reviews.waiting(home)
+    started = [one for one in known if one["review_id"] in starting and (one["reason"] is None or one["review_id"] in joined)]
     return {
+        "spool": spooled(home),
         "transcripts": [{"session": one.session_id, "path": one.path, "unread": one.size} for one in unread if one.size],
+        "hooks": [one.session_id for one in unread if one.size == 0],
         "unreadable": [{"session": one.session_id, "path": one.path} for one in unread if one.size is None],
-        "reviews": queue.due_reviews(home.db, home.settings, home.clock()),
+        "reviews": [{"review_id": one["review_id"], "handle": one["handle"]} for one in started],
+        "newReviews": [_new(home, step) for step in steps if step.fresh],
+        "waiting": [one for one in known if one not in started],
+    }
+
+
+def _new(home: Home, step: due.Step) -> dict[str, Any]:
+    project = home.db.execute("SELECT root FROM projects WHERE project_id = ?", (step.project_id,)).fetchone()
+    return {
+        "project_id": step.project_id,
+        "root": project[0] if project and project[0] else step.project_id[:12],
+        "host": step.host,
+        "messages": step.messages,
+        "stopped_by": reviews.stopped_by(home, step.project_id, step.host),
     }
 
 
@@ -61,6 +85,7 @@ def run(home: Home, *, review: bool = True, progress: Callable[[str], None] = la
         "spoolDrained": len(drain_spool(home)),
         "coverageGaps": [],
         "reviews": [],
+        "waiting": [],
         "errors": [],
     }
     pending = _unread(home)
@@ -71,16 +96,25 @@ def run(home: Home, *, review: bool = True, progress: Callable[[str], None] = la
         _try(body, one.path, functools.partial(_read, home, one, body))
     with writing(home.db):
         queue.recover(home.db, home.clock())
-    evaluate(home.db, home.settings, home.clock())
+    due.evaluate(home.db, home.settings, home.clock())
     for review_id in queue.due_reviews(home.db, home.settings, home.clock())[:REVIEWS_PER_PASS] if review else ():
         progress(f"reviewing {review_id[:12]}")
         _try(body, f"review {review_id}", functools.partial(_review, home, review_id, body))
     _try(body, "upkeep", functools.partial(upkeep.run, home))
+    body["waiting"] = reviews.waiting(home)
     if body["errors"]:
         body["status"] = "completed_with_errors"
     with writing(home.db):
         status.put(home.db, "reconcile", {key: value for key, value in body.items() if isinstance(value, str | int)}, home.clock())
     return body
+
+
+def spooled(home: Home) -> int:
+    """How many records of hooks wait in the spool."""
+    try:
+        return sum(name.endswith(".rec") for name in os.listdir(home.paths.spool))
+    except FileNotFoundError:
+        return 0
 
 
 def _try(body: dict[str, Any], what: str, act: Callable[[], object]) -> None:
@@ -117,7 +151,7 @@ def _review(home: Home, review_id: str, body: dict[str, Any]) -> None:
         outcome = bad.code
         raise
     finally:
-        body["reviews"].append({"review_id": review_id, "outcome": outcome})
+        body["reviews"].append({"review_id": review_id, "handle": reviews.handle(home.db, review_id), "outcome": outcome})
 
 
 def _unread(home: Home) -> list[Unread]:

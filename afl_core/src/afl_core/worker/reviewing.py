@@ -11,7 +11,7 @@ from afl_core.api.home import Home
 from afl_core.model.errors import SettingsError
 from afl_core.worker.journal import describe
 
-REST_S = 60.0
+REST_S = 20.0
 """How long a review that could not be begun is left alone."""
 
 log = logging.getLogger("afl.jobs")
