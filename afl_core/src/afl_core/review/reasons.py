@@ -92,7 +92,7 @@ REASONS: dict[str, Reason] = {
         ),
         Reason("cap_tokens", False, "the day's tokens are used up", "wait, or raise AGENT_FEEDBACK_LOOP_REVIEW_TOKENS_PER_DAY"),
         Reason("cap_usd", False, "the day's money is used up", "wait, or raise AGENT_FEEDBACK_LOOP_REVIEW_USD_PER_DAY"),
-        Reason("breaker", False, "the reviewer failed five times in a row; it rests for an hour", "run: afl review list"),
+        Reason("breaker", False, "the reviewer failed five times in a row; it rests for an hour", "nothing; it is tried again"),
     )
 }
 

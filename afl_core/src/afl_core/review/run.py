@@ -273,7 +273,7 @@ class _Work:
                 raise
             self.renew_at = now + RENEW_AGAIN_MS
 
-    def ended(self, outcome: str) -> Run:
+    def ended(self, outcome: str, detail: str | None = None) -> Run:
         """The run as it goes into the ledger."""
         if self.run is None:
             raise ReviewError("nothing was run", reason="reviewer_broken")
@@ -281,6 +281,7 @@ class _Work:
             self.run,
             ended_ms=self.clock(),
             outcome=outcome,
+            detail=detail,
             model=self.usage.model,
             input_tokens=self.usage.input_tokens,
             output_tokens=self.usage.output_tokens,
@@ -306,7 +307,7 @@ class _Work:
         now = self.clock()
         with writing(self.db):
             if self.run is not None:
-                spend_rows.finish(self.db, self.ended(reason))
+                spend_rows.finish(self.db, self.ended(reason, told or None))
             try:
                 if counts:
                     status = queue.fail(self.db, self.lease, reason, told, self.settings, now)

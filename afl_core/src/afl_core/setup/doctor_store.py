@@ -79,7 +79,7 @@ def _reviews(home: Home, db: sqlite3.Connection) -> list[HealthLine]:
             warn(
                 "reviews",
                 f"{count} {'waits' if count == 1 else 'wait'} (asked for {ago(oldest[code], now)}): {reason.sentence}",
-                reason.next_step,
+                reason.next_step.replace("afl review show <id>", "afl review list").replace("<id>", "ID (see: afl review list)"),
             )
         )
     for cap, projects in _caps(home, db).items():

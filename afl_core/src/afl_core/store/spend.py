@@ -12,7 +12,7 @@ from afl_core.model.clock import DAY_MS
 
 @attrs.frozen
 class Run:
-    """One row of `review_runs`. `outcome`: completed, a reason code, or None while it runs; `cost_usd` None: no money reported."""
+    """One row of `review_runs`. `outcome`: completed, a reason code, or None while it runs; `cost_usd` None: no money reported; `detail`: redacted, why it failed."""
 
     run_id: str
     review_id: str
@@ -25,6 +25,7 @@ class Run:
     input_tokens: int
     output_tokens: int
     cost_usd: float | None
+    detail: str | None = None
 
 
 @attrs.frozen
@@ -49,9 +50,9 @@ def begin(db: sqlite3.Connection, run: Run) -> None:
 def finish(db: sqlite3.Connection, run: Run) -> None:
     """Record how it ended and what it cost; a run that was closed already stays as it is."""
     db.execute(
-        "UPDATE review_runs SET ended_ms = ?, outcome = ?, model = ?, input_tokens = ?, output_tokens = ?, cost_usd = ?"
+        "UPDATE review_runs SET ended_ms = ?, outcome = ?, model = ?, input_tokens = ?, output_tokens = ?, cost_usd = ?, detail = ?"
         " WHERE run_id = ? AND outcome IS NULL",
-        (run.ended_ms, run.outcome, run.model, run.input_tokens, run.output_tokens, run.cost_usd, run.run_id),
+        (run.ended_ms, run.outcome, run.model, run.input_tokens, run.output_tokens, run.cost_usd, run.detail, run.run_id),
     )
 
 
