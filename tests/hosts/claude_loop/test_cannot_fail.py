@@ -23,7 +23,9 @@ def _remove_pack(home):
 
 
 def _remove_everything(home):
-    shutil.rmtree(pathlib.Path(home.paths.pack).parent)
+    folder = pathlib.Path(home.paths.pack).parent
+    while folder.exists():  # a living worker may write another file meanwhile
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _break_client(home):

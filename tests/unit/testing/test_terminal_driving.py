@@ -42,7 +42,7 @@ def test_typed_words_and_enter_reach_the_program(run):
 
 
 def test_ctrl_c_interrupts_the_program(run):
-    terminal = run("import time\nprint('ready', flush=True)\ntry:\n  time.sleep(60)\nexcept KeyboardInterrupt:\n  print('stopped')")
+    terminal = run("import time\ntry:\n  print('ready', flush=True)\n  time.sleep(60)\nexcept KeyboardInterrupt:\n  print('stopped')")
     terminal.wait_for("ready")
     terminal.key("ctrl-c")
     terminal.wait_for("stopped")

@@ -6,7 +6,7 @@ import json
 import pathlib
 from typing import Any
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from afl_core.model.observation import Observation
@@ -87,6 +87,7 @@ class HostContract:
         skipped = [line for line in self._lines() if not adapter.wants(line.data[:400])]
         assert adapter.parse(skipped, {})[0] == []
 
+    @settings(suppress_health_check=[HealthCheck.differing_executors])  # inherited by every suite of a run
     @given(data=st.lists(st.binary(max_size=300), max_size=5))
     def test_it_never_raises_on_what_a_file_holds(self, data: list[bytes]) -> None:
         """Broken records are skipped."""

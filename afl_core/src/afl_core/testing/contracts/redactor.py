@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from afl_core.spec.redactor import Redaction, Redactor
@@ -49,6 +49,7 @@ class RedactorContract:
         for text in self.ordinary:
             assert self.make().redact(text) == Redaction(text)
 
+    @settings(suppress_health_check=[HealthCheck.differing_executors])  # inherited by every suite of a run
     @given(text=st.text(max_size=400))
     def test_findings_rebuild_the_result(self, text: str) -> None:
         """In order, inside the text, not overlapping; replacing them gives the text that was returned."""
@@ -60,6 +61,7 @@ class RedactorContract:
             at = found.end
         assert "".join([*rebuilt, text[at:]]) == done.text
 
+    @settings(suppress_health_check=[HealthCheck.differing_executors])  # inherited by every suite of a run
     @given(text=st.text(max_size=400))
     def test_it_is_deterministic_and_idempotent(self, text: str) -> None:
         """The same text gives the same result, and a redacted text is stable: quotes made from it still match later."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pathlib
 from collections.abc import Mapping
 
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from afl_core.spec.reviewer import ProcessResult, Reviewer, ReviewRequest
@@ -48,6 +48,7 @@ class ReviewerContract:
         command = self.make().command(ReviewRequest("judge", EVIDENCE, SCHEMA, "", tmp_path), environ)
         assert "secret-value-1" not in str(command)
 
+    @settings(suppress_health_check=[HealthCheck.differing_executors])  # inherited by every suite of a run
     @given(
         stdout=st.binary(max_size=300),
         stderr=st.binary(max_size=300),
