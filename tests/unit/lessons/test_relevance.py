@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
 
-from afl_core.lessons.relevance import Recent, match, task
+from afl_core.lessons.relevance import Recent, match, rule, task
 
 EMPTY = {"paths": [], "tools": [], "task_types": [], "signals": [], "words": [], "grams": []}
 
 
-def fits(prompt, cwd="/repo", seen=None, **rule):
-    return match({**EMPTY, **rule}, task(prompt, cwd, seen))
+def fits(prompt, cwd="/repo", seen=None, **wanted):
+    return match(rule(json.dumps({**EMPTY, **wanted})), task(prompt, cwd, seen))
 
 
 @pytest.mark.parametrize(
@@ -101,7 +103,8 @@ def test_task_types_are_unknown_and_neither_fit_nor_exclude():
 
 
 def test_a_rule_with_the_wrong_types_matches_nothing_and_raises_nothing():
-    assert match({"paths": "src", "tools": [1, None], "signals": {"a": 1}}, task("src/x.py src", "/")) == {}
+    odd = [{"paths": "src", "tools": [1, None], "signals": {"a": 1}}, [], None, "src"]
+    assert [match(rule(json.dumps(one)), task("src/x.py src", "/")) for one in odd] == [{}, {}, {}, {}]
 
 
 def test_the_reason_holds_only_the_lessons_own_values():

@@ -33,12 +33,13 @@ def emit(db: sqlite3.Connection, selection: Selection, *, session_id: str, epoch
             db,
             deliveries.Emission(card.lesson_id, card.revision, session_id, epoch, nonce, intake_id, canonical(card.match), now),
         )
-    if selection.hold is not None:
-        deliveries.omitted(db, intake_id, deliveries.HOLD_ROW, session_id, deliveries.hold_reason(selection.hold, epoch), now)
     told = [omitted for omitted in selection.omitted if omitted.reason not in ("delivered", "no_match")]
     rest = [omitted for omitted in selection.omitted if omitted.reason == "no_match"]
-    for left in (told + rest)[:OMISSIONS_KEPT]:
-        deliveries.omitted(db, intake_id, left.lesson_id, session_id, left.reason, now)
+    left = [(one.lesson_id, one.reason) for one in (told + rest)[:OMISSIONS_KEPT]]
+    if selection.hold is not None:
+        left.append((deliveries.HOLD_ROW, deliveries.hold_reason(selection.hold, epoch)))
+    if left:
+        deliveries.omitted(db, intake_id, session_id, left, now)
 
 
 def settle(db: sqlite3.Connection, *, session_id: str, shown: Sequence[tuple[str, int]], answered_ms: int | None, now: int) -> list[str]:

@@ -6,6 +6,7 @@ The front runs through this file: rows and dictionaries only. What it reports is
 from __future__ import annotations
 
 import functools
+import json
 import posixpath
 import re
 from collections.abc import Mapping, Sequence
@@ -89,26 +90,40 @@ def task(prompt: str, cwd: str = "", seen: Recent | None = None) -> Task:
     )
 
 
-def match(rule: Mapping[str, Any], work: Task) -> dict[str, Any] | None:
+Rule = Mapping[str, tuple[str, ...]]
+"""What a lesson is looked for by: paths, tools, signals, words and grams, each a tuple of texts."""
+
+
+@functools.lru_cache(maxsize=4096)
+def rule(match_json: str) -> Rule:
+    """A projection row's `match_json`, read once: the same few are asked about at every prompt. What is no list of texts says nothing."""
+    body = json.loads(match_json)
+    found = {}
+    for key in ("paths", "tools", "signals", "words", "grams"):
+        values = body.get(key) if isinstance(body, dict) else None
+        found[key] = tuple(value for value in values if isinstance(value, str)) if isinstance(values, list) else ()
+    return found
+
+
+def match(wanted: Rule, work: Task) -> dict[str, Any] | None:
     """Why a lesson fits: a dictionary of its own values found in the task, `{}` when nothing was found, None when a known value conflicts.
 
-    `rule` is a projection row's `match_json`. Only a path can conflict: a prompt that names a place elsewhere says where the work is.
+    Only a path can conflict: a prompt that names a place elsewhere says where the work is.
     Which tools, task types or words a turn will need cannot be known from a prompt, so their absence says nothing.
     """
     why: dict[str, Any] = {}
-    wanted = _strings(rule, "paths")
-    if wanted:
-        paths = [path for path in wanted if any(_covers(path, known) for known in work.paths)]
+    if wanted["paths"]:
+        paths = [path for path in wanted["paths"] if any(_covers(path, known) for known in work.paths)]
         if paths:
             why["paths"] = paths
         elif work.definite:
             return None
-    tools = [tool for tool in _strings(rule, "tools") if _uses(tool, work)]
+    tools = [tool for tool in wanted["tools"] if _uses(tool, work)]
     if tools:
         why["tools"] = tools
-    signals, spoken, runs = _signals(_strings(rule, "signals"), work)
-    words = [word for word in _strings(rule, "words") if word in work.words]
-    grams = [gram for gram in _strings(rule, "grams") if gram in work.grams]
+    signals, spoken, runs = _signals(wanted["signals"], work)
+    words = [word for word in wanted["words"] if word in work.words]
+    grams = [gram for gram in wanted["grams"] if gram in work.grams]
     enough = len(spoken.union(words)) >= MIN_TERMS
     if signals and (runs or enough):
         why["signals"] = signals
@@ -117,11 +132,6 @@ def match(rule: Mapping[str, Any], work: Task) -> dict[str, Any] | None:
     if grams:
         why["grams"] = grams
     return why
-
-
-def _strings(rule: Mapping[str, Any], key: str) -> Sequence[str]:
-    values = rule.get(key)
-    return [value for value in values if isinstance(value, str)] if isinstance(values, list) else []
 
 
 def _signals(wanted: Sequence[str], work: Task) -> tuple[list[str], set[str], bool]:

@@ -5,7 +5,6 @@ The front runs through this file: rows only, no attrs. Formulas and limits: 5.2 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -117,14 +116,14 @@ def select(  # noqa: PLR0913 - what a prompt and its host say, each by name
         return Selection((), (), None, "", 0)
     given = deliveries.of_session(db, session_id)
     settled = {(past.lesson_id, past.revision) for past in given if past.state != "unconfirmed"}
-    rules = [(row, json.loads(row.match_json)) for row in rows]
-    seen = relevance.recent(db, session_id) if any(rule.get("tools") or rule.get("paths") for _, rule in rules) else None
+    rules = [(row, relevance.rule(row.match_json)) for row in rows]
+    seen = relevance.recent(db, session_id) if any(wanted["tools"] or wanted["paths"] for _, wanted in rules) else None
     work = relevance.task(prompt, cwd, seen)
     added = frozenset(extra)
     found: list[_Candidate] = []
     omitted: list[Omitted] = []
-    for row, rule in rules:
-        why = relevance.match(rule, work)
+    for row, wanted in rules:
+        why = relevance.match(wanted, work)
         if why is None:
             omitted.append(Omitted(row.lesson_id, "other_place"))
             continue

@@ -5,6 +5,7 @@ Named tuples, not attrs: the front writes through this file. Every writer joins 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from afl_core.model.ids import digest
@@ -80,9 +81,10 @@ def emitted(db: sqlite3.Connection, card: Emission) -> None:
     )
 
 
-def omitted(db: sqlite3.Connection, intake_id: str, lesson_id: str, session_id: str, reason: str, at_ms: int) -> None:
-    """Record that a lesson was left out of what an intake was given; the first reason stays."""
-    db.execute("INSERT OR IGNORE INTO omissions VALUES (?, ?, ?, ?, ?)", (intake_id, lesson_id, session_id, reason, at_ms))
+def omitted(db: sqlite3.Connection, intake_id: str, session_id: str, left: Sequence[tuple[str, str]], at_ms: int) -> None:
+    """Record which lessons (id, reason) were left out of what an intake was given; the first reason stays."""
+    rows = [(intake_id, lesson_id, session_id, reason, at_ms) for lesson_id, reason in left]
+    db.executemany("INSERT OR IGNORE INTO omissions VALUES (?, ?, ?, ?, ?)", rows)
 
 
 def reached(db: sqlite3.Connection, session_id: str, nonce: str, at_ms: int) -> list[str]:

@@ -297,7 +297,6 @@ CREATE TABLE omissions (
   PRIMARY KEY (intake_id, lesson_id)
 ) WITHOUT ROWID;
 CREATE INDEX omissions_session ON omissions (session_id);
-CREATE INDEX omissions_age ON omissions (at_ms);
 
 CREATE TABLE effects (
   effect_id TEXT PRIMARY KEY,
