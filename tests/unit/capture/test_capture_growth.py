@@ -105,7 +105,7 @@ def test_proofs_at_the_end_of_a_file_that_is_far_ahead_of_the_cursor_are_seen_fi
     tape.person("do it").shown("nonce=0123456789abcdef").agent("wrongly").cut().person("no!")
     with writing(world.db):
         card = deliveries.Emission("L1", 1, "claude:s-1", 1, "0123456789abcdef", "i1", "{}", tape.start)
-        deliveries.emitted(world.db, card)
+        deliveries.emitted(world.db, [card])
     seen = []
 
     def look(*_args, **_more):

@@ -227,7 +227,7 @@ def test_looking_at_the_end_first_opens_no_epoch_twice(world, tape):
 def emitted(world, nonce="0123456789abcdef", at=None):
     with writing(world.db):
         card = deliveries.Emission("L1", 1, worlds.SESSION, 1, nonce, "i1", "{}", worlds.RECORDED_MS if at is None else at)
-        deliveries.emitted(world.db, card)
+        deliveries.emitted(world.db, [card])
 
 
 def test_a_nonce_in_the_transcript_proves_the_delivery(world, tape):

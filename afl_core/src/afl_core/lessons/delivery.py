@@ -28,11 +28,13 @@ def compose(selection: Selection, nonce: str) -> str:
 
 def emit(db: sqlite3.Connection, selection: Selection, *, session_id: str, epoch: int, intake_id: str, nonce: str, now: int) -> None:
     """Record what is about to be given, and what was left out and why. A second call for the same intake changes nothing."""
-    for card in selection.cards:
-        deliveries.emitted(
-            db,
-            deliveries.Emission(card.lesson_id, card.revision, session_id, epoch, nonce, intake_id, canonical(card.match), now),
-        )
+    deliveries.emitted(
+        db,
+        [
+            deliveries.Emission(card.lesson_id, card.revision, session_id, epoch, nonce, intake_id, canonical(card.match), now)
+            for card in selection.cards
+        ],
+    )
     told = [omitted for omitted in selection.omitted if omitted.reason not in ("delivered", "no_match")]
     rest = [omitted for omitted in selection.omitted if omitted.reason == "no_match"]
     left = [(one.lesson_id, one.reason) for one in (told + rest)[:OMISSIONS_KEPT]]

@@ -70,14 +70,14 @@ def hold_reason(state: str, epoch: int) -> str:
     return f"{state} in epoch {epoch}"
 
 
-def emitted(db: sqlite3.Connection, card: Emission) -> None:
-    """Record an emission. The same intake again is a replay and counts once; a delivery that reached stays reached."""
-    db.execute(
+def emitted(db: sqlite3.Connection, cards: Sequence[Emission]) -> None:
+    """Record emissions. The same intake again is a replay and counts once; a delivery that reached stays reached."""
+    db.executemany(
         f"INSERT INTO deliveries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, 'emitted', 1, ?, ?, ?, NULL)"  # noqa: S608 - names of this file
         " ON CONFLICT (delivery_id) DO UPDATE SET nonce = excluded.nonce, state = 'emitted', emissions = emissions + 1,"
         " intake_id = excluded.intake_id, match_json = excluded.match_json, emitted_ms = excluded.emitted_ms"
         " WHERE deliveries.intake_id <> excluded.intake_id AND deliveries.state <> 'reached'",
-        (delivery_id(card.session_id, card.epoch, card.lesson_id, card.revision), *card),
+        [(delivery_id(card.session_id, card.epoch, card.lesson_id, card.revision), *card) for card in cards],
     )
 
 

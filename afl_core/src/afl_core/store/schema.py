@@ -289,7 +289,6 @@ CREATE TABLE deliveries (
   reached_ms INTEGER
 ) WITHOUT ROWID;
 CREATE INDEX deliveries_session ON deliveries (session_id, epoch);
-CREATE INDEX deliveries_nonce ON deliveries (nonce);
 CREATE INDEX deliveries_lesson ON deliveries (lesson_id);
 
 CREATE TABLE omissions (
