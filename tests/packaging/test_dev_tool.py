@@ -8,7 +8,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
 
 import pytest
 
@@ -132,26 +131,21 @@ def test_a_prepared_environment_is_left_alone(environment, monkeypatch, tmp_path
     environment.prepare()
 
 
-def test_a_second_run_waits_for_the_first_and_says_so(environment, root, tmp_path, capfd):
-    holder = (
-        f"import sys; sys.path.insert(0, {str(root / 'tools')!r}); import environment, pathlib\n"
-        f"with environment.locked(pathlib.Path({str(tmp_path / 'lock')!r}), ''): print('held', flush=True); sys.stdin.read()\n"
-    )
-    with subprocess.Popen([sys.executable, "-c", holder], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as first:
+def test_a_second_run_waits_for_the_first_and_says_so(root, tmp_path):
+    def holder(say, rest):
+        code = (
+            f"import sys; sys.path.insert(0, {str(root / 'tools')!r}); import environment, pathlib\n"
+            f"with environment.locked(pathlib.Path({str(tmp_path / 'lock')!r}), {say!r}): print('held', flush=True); {rest}\n"
+        )
+        return subprocess.Popen([sys.executable, "-u", "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+
+    with holder("", "sys.stdin.read()") as first:
         assert first.stdout.readline() == b"held\n"
-        ended = []
-
-        def second():
-            with environment.locked(tmp_path / "lock", "waiting for the first"):
-                ended.append(first.poll() is not None or first.stdin.closed)
-
-        thread = threading.Thread(target=second)
-        thread.start()
-        while "waiting for the first" not in capfd.readouterr().out:
-            assert thread.is_alive()
-        first.stdin.close()
-        thread.join(60)
-        assert ended == [True]
+        with holder("waiting for the first", "pass") as second:
+            assert second.stdout.readline() == b"waiting for the first\n"
+            assert second.poll() is None
+            first.stdin.close()
+            assert second.stdout.readline() == b"held\n"
 
 
 def test_without_npm_real_agents_are_left_out_with_a_word(hosts, capsys):

@@ -52,7 +52,7 @@ def first(db, world, go):
 def delivered(db, world, lesson_id, *, state="emitted", session_id="claude:s-2", revision=1, at=None) -> str:
     with writing(db):
         emission = Emission(lesson_id, revision, session_id, 1, "0" * 16, f"intake-{session_id}", "{}", at or world.NOW)
-        delivery_rows.emitted(db, emission)
+        delivery_rows.emitted(db, [emission])
         found = delivery_rows.delivery_id(session_id, 1, lesson_id, revision)
         if state != "emitted":
             db.execute("UPDATE deliveries SET state = ? WHERE delivery_id = ?", (state, found))
