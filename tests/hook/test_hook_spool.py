@@ -223,3 +223,4 @@ def test_half_written_files_of_dead_hooks_are_swept_and_young_ones_are_not(alone
     os.utime(old, (1, 1))
     alone.start_front()
     alone.wait(lambda: alone.spooled() == ["young.tmp"])
+    assert young.exists()

@@ -127,8 +127,9 @@ def test_a_failed_install_ends_with_a_sentence_and_the_next_run_installs_again(e
 def test_a_prepared_environment_is_left_alone(environment, monkeypatch, tmp_path):
     monkeypatch.setattr(environment, "STAMP", tmp_path / "stamp")
     environment.STAMP.write_text(environment._wanted(), "utf-8")
-    monkeypatch.setattr(environment, "locked", None)
+    monkeypatch.setattr(environment, "locked", None)  # preparing anything would ask for the lock first
     environment.prepare()
+    assert environment.STAMP.read_text("utf-8") == environment._wanted()
 
 
 def test_a_second_run_waits_for_the_first_and_says_so(root, tmp_path):

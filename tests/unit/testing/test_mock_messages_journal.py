@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import urllib.request
 from types import SimpleNamespace
 
 import pytest
@@ -65,6 +66,8 @@ def test_closing_twice_is_harmless():
     api = MockAnthropic([])
     api.close()
     api.close()
+    with pytest.raises(OSError, match="refused"):
+        urllib.request.urlopen(api.url)
 
 
 def test_the_program_serves_a_script_file_and_logs_until_it_is_interrupted(ask, tmp_path):

@@ -105,8 +105,8 @@ def read_payload() -> tuple[bytes, int]:
     except LateError:
         total += 1
         _count("deadline")
-    except OSError:  # no standard input at all
-        pass
+    except OSError:
+        pass  # no standard input at all: what came until then is used, and an empty payload is counted by the front
     return b"".join(parts), total
 
 
@@ -249,5 +249,5 @@ def _count(reason: str) -> None:
         from counts import count  # type: ignore[import-not-found]
 
         count(reason)
-    except BaseException:  # a failure that cannot be counted (no home, a read-only disk) is not worth another one
-        pass
+    except BaseException:
+        pass  # a failure that cannot be counted (no home, a read-only disk) is not worth another one: the agent must not feel it

@@ -23,7 +23,7 @@ def count(reason: str) -> None:
             if len(fields) == 3 and fields[1].isdecimal() and fields[2].isdecimal():
                 counts[fields[0]] = (int(fields[1]), int(fields[2]))
     except FileNotFoundError:
-        pass
+        pass  # nothing was counted yet: this is the first failure
     counts[reason] = (counts.get(reason, (0, 0))[0] + 1, time_ns() // 1_000_000)
     body = "".join(f"{name} {times} {last}\n" for name, (times, last) in counts.items()).encode()
     temporary = f"{path}.{posix.getpid()}"

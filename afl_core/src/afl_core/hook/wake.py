@@ -24,7 +24,7 @@ def wake() -> float:
             return age
         posix.unlink(MARK)
     except FileNotFoundError:
-        pass
+        pass  # no mark: nobody started a front lately
     try:
         posix.close(posix.open(MARK, posix.O_WRONLY | posix.O_CREAT | posix.O_EXCL, 0o600))
     except FileExistsError:  # another hook was faster

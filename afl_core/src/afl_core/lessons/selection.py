@@ -131,12 +131,7 @@ def select(  # noqa: PLR0913 - what a prompt and its host say, each by name
             why["selector"] = True
         if row.origin_session == session_id and (row.lesson_id, row.revision) not in settled:
             why["born_here"] = True
-        if row.rank <= _SEVERE_RANK:
-            why["severe"] = True
-        if why:
-            found.append(_Candidate(row, why))
-        else:
-            omitted.append(Omitted(row.lesson_id, "no_match"))
+        _judge(row, why, found, omitted)
     return _choose(db, found, omitted, given, session_id, epoch, Limits(limit_chars, limit_bytes, budget_tokens))
 
 
@@ -159,13 +154,18 @@ def reselect(
         why: dict[str, Any] = {}
         if row.lesson_id in before:
             why["again"] = True
-        if row.rank <= _SEVERE_RANK:
-            why["severe"] = True
-        if why:
-            found.append(_Candidate(row, why))
-        else:
-            omitted.append(Omitted(row.lesson_id, "no_match"))
+        _judge(row, why, found, omitted)
     return _choose(db, found, omitted, given, session_id, epoch, Limits(limit_chars, limit_bytes, budget_tokens))
+
+
+def _judge(row: Row, why: dict[str, Any], found: list[_Candidate], omitted: list[Omitted]) -> None:
+    """A card with something that speaks for it is a candidate; a severe one speaks for itself."""
+    if row.rank <= _SEVERE_RANK:
+        why["severe"] = True
+    if why:
+        found.append(_Candidate(row, why))
+    else:
+        omitted.append(Omitted(row.lesson_id, "no_match"))
 
 
 def _choose(

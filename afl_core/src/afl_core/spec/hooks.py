@@ -1,4 +1,7 @@
-"""The hook specifications. A plug-in is a module (or object) with functions of these names, marked with `hookimpl` and found through `afl.plugins`."""
+"""The hook specifications. A plug-in is a module (or object) with functions of these names, marked with `hookimpl` and found through `afl.plugins`.
+
+A specification is never called itself; what it returns here is what a plug-in without any answers.
+"""
 
 from __future__ import annotations
 
@@ -18,43 +21,43 @@ from afl_core.spec.selector import Selector
 @hookspec
 def afl_hosts() -> list[HostAdapter]:
     """Register host adapters. Called once per process, when the first host is needed (install, doctor, jobs)."""
-    raise NotImplementedError
+    return []
 
 
 @hookspec
 def afl_reviewers() -> list[Reviewer]:
     """Register isolated reviewers. Called by jobs before the first review and by doctor."""
-    raise NotImplementedError
+    return []
 
 
 @hookspec
 def afl_redactors() -> list[Redactor]:
     """Register redactors. Called before the first text is stored; all of them run on every text, in order of name."""
-    raise NotImplementedError
+    return []
 
 
 @hookspec
 def afl_selectors() -> list[Selector]:
     """Register selectors. Read at install; the chosen one is loaded by the front."""
-    raise NotImplementedError
+    return []
 
 
 @hookspec
-def afl_keystores(keys_dir: str) -> list[Keystore]:
+def afl_keystores(keys_dir: str) -> list[Keystore]:  # noqa: ARG001 - named by the contract
     """Register keystores; `keys_dir` is the private directory of this home's keys. Called when the vault's private key is made or needed, never by a hook or the front."""
-    raise NotImplementedError
+    return []
 
 
 @hookspec
 def afl_commands() -> list[CommandSpec]:
     """Register commands of `afl`. Called when a command is not one of core's, and for the top-level help."""
-    raise NotImplementedError
+    return []
 
 
 @hookspec
-def afl_health(home: str) -> list[HealthLine]:
+def afl_health(home: str) -> list[HealthLine]:  # noqa: ARG001 - named by the contract
     """Report the health of what the plug-in needs. Called by `afl doctor` with the home directory."""
-    raise NotImplementedError
+    return []
 
 
 @hookspec

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import json
 import pathlib
 from typing import Any
@@ -15,16 +16,16 @@ from afl_core.spec.host import CONTEXT_SLOT, STATE_LIMIT_BYTES, HostAdapter, Lin
 KINDS = {"prompt", "stop", "session_start", "session_end"}
 
 
-class HostContract:
+class HostContract(abc.ABC):
     """An adapter is data and pure functions: it never raises on what a file holds, and reading in pieces is reading the whole."""
 
+    @abc.abstractmethod
     def make(self) -> HostAdapter:
         """Return the adapter."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def records(self) -> list[bytes]:
         """Recorded transcript records of this host, in order, without newlines; at least one."""
-        raise NotImplementedError
 
     def _lines(self) -> list[Line]:
         lines, offset = [], 0

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import abc
 import os
 import pathlib
 
 from afl_core.spec.keystore import Keystore
 
 
-class KeystoreContract:
+class KeystoreContract(abc.ABC):
     """A keystore gives back what it was given, by home, and nothing for a home it does not know."""
 
+    @abc.abstractmethod
     def make(self, directory: pathlib.Path) -> Keystore:
         """Return a keystore that keeps its secrets for `directory`; called twice it must find what the first one saved."""
-        raise NotImplementedError
 
     def test_it_says_whether_it_can_be_used_here(self, tmp_path: pathlib.Path) -> None:
         """And why not, in one line."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import abc
+
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -18,16 +20,16 @@ ORDINARY = (
 """Texts without a secret: what a redactor changes here is lost to the reviewer for nothing."""
 
 
-class RedactorContract:
+class RedactorContract(abc.ABC):
     """Every redactor is deterministic, idempotent, consistent about its findings, and leaves ordinary text alone."""
 
     ordinary: tuple[str, ...] = ORDINARY
     secrets: tuple[tuple[str, str], ...] = ()
     """(text, the secret in it) pairs that this redactor must know; give at least one."""
 
+    @abc.abstractmethod
     def make(self) -> Redactor:
         """Return a new redactor."""
-        raise NotImplementedError
 
     def test_it_has_a_name_and_a_version(self) -> None:
         """Both are shown, stored and compared."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import pathlib
 from collections.abc import Mapping
 
@@ -14,16 +15,16 @@ EVIDENCE = '{"events":[{"redacted_text":"no, use the new one: SENTINEL-42"}]}'
 SCHEMA = {"type": "object", "properties": {"status": {"type": "string"}}, "required": ["status"], "additionalProperties": False}
 
 
-class ReviewerContract:
+class ReviewerContract(abc.ABC):
     """A provider describes a command and reads its end; evidence goes by standard input only, and every end has a meaning."""
 
+    @abc.abstractmethod
     def make(self) -> Reviewer:
         """Return the provider."""
-        raise NotImplementedError
 
+    @abc.abstractmethod
     def environment(self, directory: pathlib.Path) -> Mapping[str, str]:
         """An environment in which the provider's command is found; make a file that can be executed if need be."""
-        raise NotImplementedError
 
     def test_without_its_command_it_says_why_it_cannot_be_used(self, tmp_path: pathlib.Path) -> None:
         """In one line."""
