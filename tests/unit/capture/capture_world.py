@@ -183,7 +183,9 @@ class World:
             "events": table(f"SELECT {columns} FROM events"),
             "sightings": table("SELECT session_id, source, source_id, event_id FROM sightings"),
             "signals": table("SELECT event_id, kind, referent_id FROM signals"),
-            "queue": table("SELECT event_id, immediate, status, review_id IS NOT NULL FROM queue"),
+            "queue": table("SELECT event_id, immediate, status FROM queue"),
+            "reviewed": table("SELECT event_id FROM queue WHERE review_id IS NOT NULL"),
+            "signalled": table("SELECT event_id FROM queue WHERE immediate"),
             "grains": table("SELECT tool_name, is_error, signature, call_id, session_id, fields_json FROM grains"),
             "sessions": table("SELECT session_id, epoch FROM sessions"),
         }
