@@ -5,7 +5,7 @@ python3 tools/dev.py test [ARG..]  ruff, mypy, import-linter, then pytest with t
 python3 tools/dev.py bench NAME    benchmarks/NAME.py, with the arguments that follow
 
 Needs Python 3.11 or newer and, the first time, a network connection. `test` also runs the real coding agents named in
-requirements/hosts.json when npm is there to install them (about 400 MB, outside this folder); AFL_NO_REAL_HOSTS=1 leaves them out.
+requirements/hosts.json when npm is there to install them (about 930 MB, outside this folder); AFL_NO_REAL_HOSTS=1 leaves them out.
 """
 
 from __future__ import annotations

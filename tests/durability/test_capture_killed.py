@@ -168,7 +168,8 @@ def test_processes_that_absorb_the_same_session_at_once_give_birth_once(home, ch
     # Ordinary words ride along with the review of a signal only when they were there as somebody looked: which process came first decides.
     reviewed = rows.pop("reviewed")
     assert (rows, states) == ({key: value for key, value in undisturbed[0].items() if key != "reviewed"}, undisturbed[1])
-    assert rows["signalled"] and set(rows["signalled"]) <= set(reviewed)
+    assert rows["signalled"]
+    assert set(rows["signalled"]) <= set(reviewed)
 
 
 def test_what_a_killed_process_sealed_and_nobody_points_at_is_swept(home, child_environment):

@@ -5,18 +5,18 @@ from __future__ import annotations
 import logging
 import re
 import sqlite3
-from collections.abc import Mapping
 
 import attrs
 
 from afl_core.capture.batch import Announce, Batch, Consumer, Newborn, Session, Tools
 from afl_core.capture.drafts import Draft, bounded
 from afl_core.capture.limits import MESSAGE_CHARS
-from afl_core.capture.payload import read_payload
+from afl_core.capture.payload import own_words, read_payload
 from afl_core.capture.sightings import HOOK, SAME_MOMENT_MS, is_same_moment, join
 from afl_core.model.errors import VaultError
 from afl_core.model.event import Event, EventKind, Place, Role
 from afl_core.model.ids import new_id
+from afl_core.spec.host import HostManifest
 from afl_core.store import cursors, events, intake
 from afl_core.store.connection import writing
 from afl_core.vault.keys import Opener
@@ -62,7 +62,7 @@ def due(db: sqlite3.Connection, session_id: str, now: int, ended: bool) -> list[
 def adopt(
     db: sqlite3.Connection,
     session: Session,
-    fields: Mapping[str, str],
+    manifest: HostManifest,
     opener: Opener,
     tools: Tools,
     consume: Consumer,
@@ -77,7 +77,7 @@ def adopt(
     born = 0
     for waiting in due(db, session.session_id, tools.clock(), ended):
         opened = _open(db, waiting, opener, tools)
-        text = _words(waiting, opened, fields) if opened is not None else None
+        text = _words(waiting, opened, manifest) if opened is not None else None
         if opened is None or text is None:
             _set_aside(db, waiting, keep_sealed=opened is None)
             continue
@@ -114,11 +114,14 @@ def _open(db: sqlite3.Connection, waiting: Waiting, opener: Opener, tools: Tools
         return None
 
 
-def _words(waiting: Waiting, opened: bytes, fields: Mapping[str, str]) -> str | None:
+def _words(waiting: Waiting, opened: bytes, manifest: HostManifest) -> str | None:
     """The prompt or the answer in the payload; None for none and for a command of the host."""
     is_cut = waiting.total_bytes > len(opened)
+    fields = manifest.fields
     payload = read_payload(opened, is_cut, tuple(fields.values())) or {}
     text = payload.get(fields.get("prompt" if waiting.kind == "prompt" else "answer", ""))
+    if isinstance(text, str) and waiting.kind == "prompt":
+        text = own_words(text, manifest.prepended)
     if not isinstance(text, str) or not text.strip():
         return None
     return None if waiting.kind == "prompt" and SLASH_COMMAND.match(text) else text

@@ -22,7 +22,7 @@ from afl_core.capture.limits import (
 from afl_core.capture.thread import Thread
 from afl_core.model.event import Event, EventKind, Place, Role, Signal
 from afl_core.model.ids import new_id
-from afl_core.model.observation import Compacted, ContextShown, Cut, Denial, Observation, Said, Speaker, ToolCalled, ToolReturned
+from afl_core.model.observation import Compacted, ContextShown, Cut, Denial, Observation, Rewound, Said, Speaker, ToolCalled, ToolReturned
 from afl_core.redaction.chain import Chain, Redacted
 
 
@@ -94,6 +94,8 @@ def draft(observations: Sequence[Observation], thread: Thread, frame: Frame) -> 
             thread = _returned(seen, thread, frame, drafts)
         elif isinstance(seen, Cut):
             thread = _cut(seen, thread, frame, drafts)
+        elif isinstance(seen, Rewound):
+            thread = signals.rewound(thread)
     return Drafts(tuple(drafts), tuple(shown), thread)
 
 
@@ -154,10 +156,10 @@ def _returned(returned: ToolReturned, thread: Thread, frame: Frame, drafts: list
 def _cut(cut: Cut, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thread:
     turn = name(cut.turn)
     if not signals.needs_turn_cut(thread):
-        return signals.turn_cut(thread, None, cut.at_ms, turn)
+        return thread if cut.possible else signals.turn_cut(thread, None, cut.at_ms, turn)
     event = attrs.evolve(_event(cut, thread, frame, EventKind.TURN_CUT, Role.ASSISTANT, ""), parent_id=thread.person)
     drafts.append(_draft(event, "", frame, Redacted("", {})))
-    return signals.turn_cut(thread, event.event_id, cut.at_ms, turn)
+    return signals.maybe_cut(thread, event.event_id) if cut.possible else signals.turn_cut(thread, event.event_id, cut.at_ms, turn)
 
 
 def _draft(

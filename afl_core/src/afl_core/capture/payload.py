@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from typing import Any
 
 STRING_FIELD = r'"%s"\s*+:\s*+"((?:[^"\\]++|\\.)*+)'
@@ -25,6 +26,17 @@ def read_payload(data: bytes, cut: bool, wanted: tuple[str, ...]) -> dict[str, A
         if match is not None:
             found[name] = unescape(match.group(1))
     return found or None
+
+
+def own_words(prompt: str, prepended: Iterable[tuple[str, str]]) -> str:
+    """The prompt without the elements the host put before it; `prepended` holds (start, end) of each kind."""
+    kinds = tuple(prepended)
+    rest = prompt
+    while True:
+        ends = [at + len(end) for start, end in kinds if rest.startswith(start) and (at := rest.find(end, len(start))) >= 0]
+        if not ends:
+            return rest
+        rest = rest[ends[0] :].lstrip()
 
 
 def unescape(body: str) -> str:

@@ -18,7 +18,8 @@ class Thread:
     """The state signals are read from.
 
     `agent`: the agent's last event since the person last spoke; `person`: the person's last event. `cut_referent`, `cut_ms` (0: no time) and
-    `cut_turn`: an interruption that neither the person nor another turn of the agent has followed yet. `calls`: call id -> event id.
+    `cut_turn`: an interruption that neither the person nor another turn of the agent has followed yet. `possible`: `agent` is a `turn_cut` that
+    only the person's own words tell of. `rewound`: the person went back, and has not said yet what shall be instead. `calls`: call id -> event id.
     `secrets`: keyed hashes of credentials that were shown, so that an echo is blocked. `epoch`: 1 + the compactions seen, the last of them at
     `compacted_ms` (0: none, or no time).
     """
@@ -28,6 +29,8 @@ class Thread:
     cut_ms: int = 0
     cut_referent: str | None = None
     cut_turn: str | None = None
+    possible: bool = False
+    rewound: bool = False
     calls: dict[str, str] = attrs.field(factory=dict)
     secrets: tuple[str, ...] = ()
     epoch: int = 1

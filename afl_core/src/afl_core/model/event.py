@@ -30,6 +30,8 @@ class SignalKind(enum.Enum):
     INTERRUPTION = "interruption"
     STEERING = "steering"
     REJECTION = "rejection"
+    REWIND = "rewind"
+    POSSIBLE_STEERING = "possible_steering"
 
 
 @attrs.frozen(order=True)

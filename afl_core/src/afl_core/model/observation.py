@@ -78,11 +78,20 @@ class ToolReturned:
 
 @attrs.frozen
 class Cut:
-    """The person interrupted the running turn."""
+    """The person interrupted the running turn. `possible`: the host only tells that words came while the agent worked, and kept nothing of its work."""
 
     spot: Spot
     native_id: str | None = None
     turn: str | None = None
+    at_ms: int | None = None
+    possible: bool = False
+
+
+@attrs.frozen
+class Rewound:
+    """The person went back: what follows replaces the turns since an earlier point. Those stay evidence."""
+
+    spot: Spot
     at_ms: int | None = None
 
 
@@ -103,4 +112,4 @@ class ContextShown:
     at_ms: int | None = None
 
 
-Observation = Said | ToolCalled | ToolReturned | Cut | Compacted | ContextShown
+Observation = Said | ToolCalled | ToolReturned | Cut | Rewound | Compacted | ContextShown

@@ -19,7 +19,7 @@ from afl_core.model.errors import AflError, ReviewError, StoreError
 from afl_core.model.ids import new_id
 from afl_core.processes import run as processes
 from afl_core.processes.environment import allowlisted, child_environment
-from afl_core.review import handoff, operator, prompt, queue, reasons, spend, trouble
+from afl_core.review import handoff, operator, prompt, queue, reasons, spend, trouble, workdir
 from afl_core.review.answers import checked, named
 from afl_core.review.cleaning import cleaned
 from afl_core.review.commit import Committed, commit_review
@@ -246,11 +246,12 @@ class _Work:
         result = processes.run(
             command.argv,
             environment=environment,
-            cwd=files.workdir if way.in_workdir else self.paths.data,
+            cwd=workdir.prepare(files.workdir, command) if way.in_workdir else self.paths.data,
             deadline_seconds=self.settings.reviewer_timeout_ms / 1000,
             stdin=command.stdin,
             on_tick=self.renew,
         )
+        result = attrs.evolve(result, outputs=workdir.outputs(files.workdir, command))
         answer = way.read(result)
         self.usage = answer.usage
         if answer.receipt is not None:

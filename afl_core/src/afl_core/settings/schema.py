@@ -48,7 +48,13 @@ class Settings:
         "comma-separated names of environment variables passed to a reviewer (for logins kept in the environment)",
     )
     reviewer_model_claude: str = _setting("haiku", PREFIX + "REVIEWER_MODEL_CLAUDE", "model the Claude reviewer is asked for")
+    reviewer_model_codex: str = _setting(
+        "", PREFIX + "REVIEWER_MODEL_CODEX", "model the Codex reviewer is asked for; empty takes the one the person configured"
+    )
+    reviewer_model_gemini: str = _setting("gemini-2.5-flash", PREFIX + "REVIEWER_MODEL_GEMINI", "model the Gemini reviewer is asked for")
     claude_command: str = _setting("", PREFIX + "CLAUDE_COMMAND", "path or name of the claude command")
+    codex_command: str = _setting("", PREFIX + "CODEX_COMMAND", "path or name of the codex command")
+    gemini_command: str = _setting("", PREFIX + "GEMINI_COMMAND", "path or name of the gemini command")
     report_language: str = _setting(
         "zh", "AFL_REPORT_LANGUAGE", "language of reports: zh, en, ... or auto for the language of the complaint"
     )

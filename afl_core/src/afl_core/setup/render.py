@@ -28,17 +28,19 @@ def quoted(text: str) -> str:
     return "'" + text.replace("'", "'\\''") + "'"
 
 
-def command_for(hook: str, python: str, host: str, event: str) -> str:
+def command_for(hook: str, python: str, host: str, event: str, *, own_shell: bool = False) -> str:
     """The command of one host event. Nothing in it changes from version to version: only another home or another Python makes another command.
 
     `test -r` because an interpreter without its script exits 2, which blocks prompts; `|| :` because whatever happens must look like success.
+    `own_shell`: the host uses the person's shell (fish, csh, nushell), so the whole is one word for `/bin/sh`.
     """
     for word in (host, event):
         if not _WORD.fullmatch(word):
             raise SetupError(
                 f"{word!r} is no name that can stand in a command", code="AFL-SETUP-023", hint="report this to the plug-in's author"
             )
-    return f"test -r {quoted(hook)} && {quoted(python)} -I -S {quoted(hook)} {host} {event} 2>/dev/null || :"
+    command = f"test -r {quoted(hook)} && {quoted(python)} -I -S {quoted(hook)} {host} {event} 2>/dev/null || :"
+    return f"/bin/sh -c {quoted(command)}" if own_shell else command
 
 
 def constants(paths: Paths, runtime: Runtime, manifests: Iterable[HostManifest], allow: Iterable[str], build: str) -> bytes:
@@ -101,4 +103,5 @@ def _host(one: HostManifest) -> dict[str, Any]:
         "limit_bytes": one.limit_bytes,
         "machine_prefixes": list(one.machine_prefixes),
         "compaction_sources": list(one.compaction_sources),
+        "prepended": [list(pair) for pair in one.prepended],
     }

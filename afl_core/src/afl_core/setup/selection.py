@@ -34,7 +34,12 @@ class Selected:
     def entries(self, paths: Paths, python: str) -> tuple[HookEntry, ...]:
         """What stands in its settings."""
         return tuple(
-            HookEntry(event.name, event.matcher, command_for(paths.hook, python, self.name, event.name), event.timeout_s)
+            HookEntry(
+                event.name,
+                event.matcher,
+                command_for(paths.hook, python, self.name, event.name, own_shell=self.manifest.own_shell),
+                event.timeout_s * 1000 // self.manifest.timeout_unit_ms,
+            )
             for event in self.manifest.events
         )
 

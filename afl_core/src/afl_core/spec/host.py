@@ -36,6 +36,9 @@ class HostManifest:
     `envelope` is a JSON value per event name in which the string leaf `{context}` is replaced by the injected text.
     `machine_prefixes`: a prompt that starts with one of them was not typed by a person.
     `compaction_sources`: values of `source` that open a new epoch. `routing_env`: names forwarded with every frame (directories, base URLs, proxies, certificates).
+    `timeout_unit_ms`: the unit in which the host wants a hook's timeout, in ms (1000: seconds). `own_shell`: the host runs commands through the
+    person's own shell, which need not be a POSIX one. `comments`: its settings may hold // and /* */ comments. `prepended`: (start, end) of
+    elements the host puts before a prompt; they are no words of the person's.
     """
 
     name: str
@@ -49,6 +52,10 @@ class HostManifest:
     machine_prefixes: tuple[str, ...] = ()
     compaction_sources: tuple[str, ...] = ()
     routing_env: tuple[str, ...] = ()
+    timeout_unit_ms: int = 1000
+    own_shell: bool = False
+    comments: bool = False
+    prepended: tuple[tuple[str, str], ...] = ()
 
 
 @attrs.frozen

@@ -30,17 +30,25 @@ class ReviewRequest:
 
 @attrs.frozen
 class ReviewerCommand:
-    """What to run. Evidence goes to `stdin` only, never to `argv`. `env_names` are passed through from the session's known environment; `env` is set."""
+    """What to run. Evidence goes to `stdin` only, never to `argv`. `env_names` are passed through from the session's known environment; `env` is set.
+
+    `files`: what core writes into the request's `workdir` before (relative path -> content; private, gone with the run). `outputs`: relative paths
+    there that the command writes; core reads them back, capped, into `ProcessResult.outputs`. `folder`: the directory in `workdir` the command
+    runs in, made by core ('' is `workdir` itself).
+    """
 
     argv: tuple[str, ...]
     stdin: bytes
     env_names: tuple[str, ...] = ()
     env: Mapping[str, str] = attrs.field(factory=dict)
+    files: Mapping[str, bytes] = attrs.field(factory=dict)
+    outputs: tuple[str, ...] = ()
+    folder: str = ""
 
 
 @attrs.frozen
 class ProcessResult:
-    """How a child ended. `seconds` is wall time; stdout and stderr are capped."""
+    """How a child ended. `seconds` is wall time; stdout and stderr are capped. `outputs`: the files of `ReviewerCommand.outputs` that are there."""
 
     returncode: int
     stdout: bytes
@@ -48,6 +56,7 @@ class ProcessResult:
     timed_out: bool = False
     overflowed: bool = False
     seconds: float = 0.0
+    outputs: Mapping[str, bytes] = attrs.field(factory=dict)
 
 
 @attrs.frozen

@@ -86,9 +86,9 @@ def absorb(home: Home, session_id: str, *, checkpoint: Callable[[str], None] = l
 
 
 def _adopt(home: Home, adapter: HostAdapter, session: Session, tools: Tools, consume: Consumer, done: Absorbed, *, ended: bool) -> None:
-    fields = adapter.manifest().fields
+    manifest = adapter.manifest()
     try:
-        done.adopted = adopt.adopt(home.db, session, fields, home.opener, tools, consume, ended=ended, announce=_announcer(home))
+        done.adopted = adopt.adopt(home.db, session, manifest, home.opener, tools, consume, ended=ended, announce=_announcer(home))
     except VaultError as locked:
         done.failed(locked)
 

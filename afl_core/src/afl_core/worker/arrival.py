@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from afl_core.capture.payload import read_payload
+from afl_core.capture.payload import own_words, read_payload
 from afl_core.store.sessions import session_id_of
 from afl_core.worker.frames import Frame
 from afl_core.worker.manifests import Host
@@ -50,6 +50,8 @@ def understand(host: Host | None, frame: Frame, received_ms: int) -> Arrival | s
         return "no_session"
     words = _field(host, fields, "prompt" if kind == "prompt" else "answer") if kind in ("prompt", "stop") else None
     text = words if isinstance(words, str) and words else None
+    if kind == "prompt" and text is not None and host.prepended:
+        text = own_words(text, host.prepended) or None
     return Arrival(
         id=frame.id,
         event=frame.event,

@@ -26,6 +26,7 @@ class Host(NamedTuple):
     limit_bytes: int | None
     machine_prefixes: tuple[str, ...]
     compaction_sources: tuple[str, ...]
+    prepended: tuple[tuple[str, str], ...] = ()
 
     def injects(self, event: str) -> bool:
         """Whether a reply to this event can carry text to the model."""
@@ -102,6 +103,7 @@ def _host(name: str, entry: Mapping[str, Any]) -> Host:
         entry.get("limit_bytes"),
         tuple(entry.get("machine_prefixes", ())),
         tuple(entry.get("compaction_sources", ())),
+        tuple((start, end) for start, end in entry.get("prepended", ())),
     )
 
 

@@ -1,0 +1,1 @@
+"""Codex CLI as a host and as an isolated reviewer."""

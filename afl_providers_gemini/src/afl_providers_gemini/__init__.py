@@ -1,0 +1,1 @@
+"""Gemini CLI as a host and as an isolated reviewer."""
