@@ -15,7 +15,7 @@ from typing import NamedTuple
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
-DISTRIBUTIONS = ("afl_core", "afl_redactors", "afl_providers_claude")
+DISTRIBUTIONS = ("afl_core", "afl_redactors", "afl_providers_claude", "afl_providers_codex", "afl_providers_gemini")
 
 HEADING = re.compile(r"(#{1,6}) +(.+?)\s*$")
 FENCE = re.compile(r"\s*(```+|~~~+)\s*(\S*)\s*$")

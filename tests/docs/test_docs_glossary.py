@@ -62,7 +62,7 @@ def test_values_that_the_glossary_lists_are_those_of_the_model(page):
     from afl_core.model.lesson import Severity
 
     meanings = dict(re.findall(r"^- \*\*(.+?)\*\*: (.+)$", page("docs/glossary.md").text, re.MULTILINE))
-    assert len(SignalKind) == 3
+    assert len(SignalKind) == 5
     assert all(kind.value in meanings["signal"] for kind in SignalKind)
     assert [one.value for one in Severity] == re.findall(r"Minor|Major|Critical|Blocker", meanings["severity"])[:4]
     assert ", ".join(label.lower() for label in LABELS) in meanings["card"]

@@ -11,7 +11,7 @@ from afl_core.plugins.discovery import read_entry_points
 from afl_core.plugins.registry import Registry
 from afl_core.spec import hooks
 
-OURS = ("afl-core", "afl-redactors", "afl-providers-claude")
+OURS = ("afl-core", "afl-redactors", "afl-providers-claude", "afl-providers-codex", "afl-providers-gemini")
 
 
 @pytest.fixture

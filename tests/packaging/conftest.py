@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 ROOT = pathlib.Path(__file__).parents[2]
-DISTRIBUTIONS = ("afl_core", "afl_redactors", "afl_providers_claude")
+DISTRIBUTIONS = ("afl_core", "afl_redactors", "afl_providers_claude", "afl_providers_codex", "afl_providers_gemini")
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 

@@ -173,21 +173,26 @@ def test_a_failing_npm_is_quoted_and_leaves_nothing_behind(hosts, tmp_path, caps
 INSTALLS = """
 while [ "$1" != --prefix ]; do shift; done
 mkdir -p "$2/node_modules/.bin"
-printf '#!/bin/sh\\necho {version}\\n' > "$2/node_modules/.bin/claude"
-chmod +x "$2/node_modules/.bin/claude"
+for name in claude codex gemini; do
+  printf '#!/bin/sh\\necho {version}\\n' > "$2/node_modules/.bin/$name"
+  chmod +x "$2/node_modules/.bin/$name"
+done
 echo run >> "{log}"
 """
 
 
 def test_an_agent_is_installed_once_outside_the_tree_and_its_path_is_exported(hosts, root, tmp_path):
-    version = json.loads((root / "requirements/hosts.json").read_text("utf-8"))["claude"]["version"]
-    npm(tmp_path, INSTALLS.format(version=version, log=tmp_path / "log"))
+    pins = json.loads((root / "requirements/hosts.json").read_text("utf-8"))
+    npm(tmp_path, INSTALLS.format(version=" ".join(pin["version"] for pin in pins.values()), log=tmp_path / "log"))
     stale = tmp_path / "cache/agent-feedback-loop/hosts/claude-0.0.1.partial-killed"
     stale.mkdir(parents=True)
     first, second = hosts.install(), hosts.install()
     assert first == second
-    assert first["AFL_CLAUDE_BIN"] == str(tmp_path / f"cache/agent-feedback-loop/hosts/claude-{version}/node_modules/.bin/claude")
-    assert (tmp_path / "log").read_text("utf-8") == "run\n"
+    places = {
+        name: tmp_path / f"cache/agent-feedback-loop/hosts/{name}-{pin['version']}/node_modules/.bin/{name}" for name, pin in pins.items()
+    }
+    assert first == {f"AFL_{name.upper()}_BIN": str(place) for name, place in places.items()}
+    assert (tmp_path / "log").read_text("utf-8") == "run\n" * len(pins)
     assert not stale.exists()
 
 

@@ -22,7 +22,14 @@ LINT = "import sys; from importlinter.cli import lint_imports_command; sys.exit(
 def house(tmp_path, root):
     """Every room as an empty package, beside the real contracts."""
     (tmp_path / "pyproject.toml").write_text((root / "pyproject.toml").read_text("utf-8"), "utf-8")
-    for package in ("afl_core", "afl_redactors", "afl_providers_claude", *(f"afl_core/{room}" for room in ROOMS)):
+    for package in (
+        "afl_core",
+        "afl_redactors",
+        "afl_providers_claude",
+        "afl_providers_codex",
+        "afl_providers_gemini",
+        *(f"afl_core/{room}" for room in ROOMS),
+    ):
         (tmp_path / package).mkdir()
         (tmp_path / package / "__init__.py").touch()
     return tmp_path

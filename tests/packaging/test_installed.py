@@ -20,7 +20,7 @@ def test_the_command_answers_after_the_install_line(installed, run, tmp_path, co
 
 
 def test_the_packages_are_those_that_were_installed_not_the_checkout(installed, run, root, tmp_path):
-    names = ("afl_core", "afl_redactors", "afl_providers_claude")
+    names = ("afl_core", "afl_redactors", "afl_providers_claude", "afl_providers_codex", "afl_providers_gemini")
     paths = run(installed, "-c", f"import {', '.join(names)}\nfor name in ({', '.join(names)}): print(name.__file__)", cwd=tmp_path).stdout
     assert len(paths.split()) == len(names)
     assert all(path.startswith(str(installed.parents[1])) for path in paths.split())
@@ -37,4 +37,6 @@ def test_every_plug_in_of_ours_can_be_loaded_from_its_entry_point(installed, run
         "core": "afl_core.builtins",
         "redactors": "afl_redactors.plugin",
         "claude": "afl_providers_claude.plugin",
+        "codex": "afl_providers_codex.plugin",
+        "gemini": "afl_providers_gemini.plugin",
     }

@@ -98,8 +98,10 @@ def test_a_plug_in_for_a_newer_contract_is_refused_with_both_versions_named(list
 
 
 def test_our_own_plug_ins_are_found_beside_the_broken_ones(listed):
-    assert {name: listed["plugins"][name][0] for name in ("core", "redactors", "claude")} == {
+    assert {name: listed["plugins"][name][0] for name in ("core", "redactors", "claude", "codex", "gemini")} == {
         "core": "afl-core",
         "redactors": "afl-redactors",
         "claude": "afl-providers-claude",
+        "codex": "afl-providers-codex",
+        "gemini": "afl-providers-gemini",
     }

@@ -9,7 +9,7 @@ import zipfile
 
 import pytest
 
-NAMES = ("afl_core", "afl_redactors", "afl_providers_claude")
+NAMES = ("afl_core", "afl_redactors", "afl_providers_claude", "afl_providers_codex", "afl_providers_gemini")
 
 
 @pytest.fixture(scope="module")

@@ -15,4 +15,4 @@ def test_installing_the_root_fails_and_names_the_folders_to_install(fresh_venv, 
         copy(root / name, tmp_path / name)
     said = run(sys.executable, "-m", "pip", "--python", fresh_venv, "install", *arguments, cwd=tmp_path, status=1).stdout
     assert "not a project" in said
-    assert "pip install ./afl_core ./afl_redactors ./afl_providers_claude" in said
+    assert "pip install ./afl_core ./afl_redactors ./afl_providers_claude ./afl_providers_codex ./afl_providers_gemini" in said

@@ -35,9 +35,11 @@ def outputs(workdir: str, command: ReviewerCommand) -> dict[str, bytes]:
             descriptor = os.open(_inside(workdir, name), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
         except OSError:  # not written: the provider says what that means
             continue
-        with os.fdopen(descriptor, "rb") as file:
+        try:
             if stat.S_ISREG(os.fstat(descriptor).st_mode):
-                found[name] = file.read(OUTPUT_LIMIT)
+                found[name] = os.read(descriptor, OUTPUT_LIMIT)
+        finally:
+            os.close(descriptor)
     return found
 
 
