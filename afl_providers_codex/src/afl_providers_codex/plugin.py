@@ -2,4 +2,14 @@
 
 from __future__ import annotations
 
+from afl_core.spec.host import HostAdapter
+from afl_core.spec.marker import hookimpl
+from afl_providers_codex.host import CodexHost
+
 AFL_API_VERSION = 1
+
+
+@hookimpl
+def afl_hosts() -> list[HostAdapter]:
+    """Codex CLI."""
+    return [CodexHost()]

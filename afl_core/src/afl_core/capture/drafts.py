@@ -108,7 +108,9 @@ def _said(said: Said, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thre
     completeness = "partial" if said.partial else "whole" if whole else "head_and_tail"
     event = attrs.evolve(event, parent_id=name(said.parent_id), completeness=completeness)
     signal = None
-    if person:
+    if said.recovered:
+        pass  # its place in the conversation is long gone: it answers nothing, and nothing answers it
+    elif person:
         thread, signal = signals.person_spoke(thread, said, event.event_id, frame.window_ms)
     else:
         thread = signals.agent_acted(thread, event.event_id, event.turn)

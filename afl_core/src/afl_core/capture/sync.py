@@ -170,13 +170,18 @@ def _cursor(db: sqlite3.Connection, session: Session, path: str, transcript: Tra
         version=0,
     )
     if known is None:
-        return fresh
+        return _continued(fresh, cursors.latest(db, session.session_id))
     is_same = (known.device, known.inode) == (transcript.device, transcript.inode) and known.offset <= transcript.size
     if is_same and (known.skipping or transcript.continues_at(known.offset)):
         return known
     return attrs.evolve(
         fresh, generation=known.generation + 1, version=known.version, gaps=known.gaps, thread={"secrets": known.thread.get("secrets", [])}
     )
+
+
+def _continued(fresh: Cursor, before: Cursor | None) -> Cursor:
+    """A session can go on in another file (the person went back, for example): its records come behind those of the first, and what those showed is known."""
+    return fresh if before is None else attrs.evolve(fresh, generation=before.generation + 1, thread=before.thread)
 
 
 def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], drafts: Drafts) -> Cursor:

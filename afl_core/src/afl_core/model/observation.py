@@ -33,7 +33,10 @@ class Spot:
 
 @attrs.frozen
 class Said:
-    """Words. `steering`: typed into a running turn. `rejects`: the tool call the person refused with these words. `partial`: cut off while streaming."""
+    """Words. `steering`: typed into a running turn. `rejects`: the tool call the person refused with these words. `partial`: cut off while streaming.
+
+    `recovered`: said earlier, and only now found in what the host kept of the conversation: evidence, but an answer to nothing that stands before it.
+    """
 
     spot: Spot
     speaker: Speaker
@@ -45,6 +48,7 @@ class Said:
     steering: bool = False
     rejects: str | None = None
     partial: bool = False
+    recovered: bool = False
 
 
 @attrs.frozen

@@ -95,7 +95,8 @@ def keep(desk: Desk, host: Host, arrival: Arrival, project: Project) -> sessions
         native_id=arrival.native_id,
         project_id=project.project_id,
         cwd=arrival.cwd,
-        transcript_path=arrival.transcript,
+        # A subagent speaks in its session's name, but its transcript is its own.
+        transcript_path=None if arrival.by_machine else arrival.transcript,
         at_ms=arrival.received_ms,
     )
     if arrival.kind == "session_end":
