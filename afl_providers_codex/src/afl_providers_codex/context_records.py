@@ -30,8 +30,8 @@ def developer_item(record: Record, _state: ParseState) -> list[Observation]:
     notes = notes_of(record.payload)
     content = record.payload.get("content")
     if notes is None:
-        text = joined_text(content)
-        return [ContextShown(record.spot(), text, at_ms=record.at_ms)] if text.strip() and not text.startswith("<") else []
+        whole = joined_text(content)
+        return [ContextShown(record.spot(), whole, at_ms=record.at_ms)] if whole.strip() and not whole.startswith("<") else []
     return [
         ContextShown(record.spot(part), text, at_ms=record.at_ms)
         for part, (block, kind) in enumerate(zip(blocks_of(content), kinds_of(notes), strict=False))

@@ -30,13 +30,13 @@ def user_item(record: Record, state: ParseState) -> list[Observation]:
         text = joined_text(record.payload.get("content"))
         return _by_machine(record, text, state) if is_machine_text(text) and not text.lstrip().startswith(ABORT_TAG) else []
     state.noted = True
-    text = typed_text(record.payload, notes)
-    if text is None:
+    typed = typed_text(record.payload, notes)
+    if typed is None:
         if ABORT_NOTE in kinds_of(notes):
             return []
         return _by_machine(record, joined_text(record.payload.get("content")), state)
     state.enter(record.turn)
-    return said(record, text, record.text("id"), state)
+    return said(record, typed, record.text("id"), state)
 
 
 def user_event(record: Record, state: ParseState) -> list[Observation]:

@@ -30,8 +30,8 @@ def output(record: Record, state: ParseState) -> list[Observation]:
     if ended.running and record.numbered and not call.looks:
         return []
     state.closed(call_id)
-    if call.looks and ended.denial is Denial.NONE:
-        ended = Outcome()
+    if call.looks and ended.exit_code is not None:
+        ended = Outcome()  # that is how the command ended, which its own call tells
     turn = record.turn or state.turn
     return [
         ToolReturned(

@@ -1,4 +1,4 @@
-"""Words that follow a step back, and words that came while the agent worked although the host kept nothing of its work."""
+"""Words that follow a step back, words that came while the agent worked although the host kept nothing of its work, and words found late."""
 
 from __future__ import annotations
 
@@ -26,20 +26,22 @@ class Told:
         if kind == "back":
             return [Rewound(Spot(offset), at_ms=at_ms)]
         if kind == "over":
-            words = Said(Spot(offset, 1), Speaker.PERSON, text, native_id=f"n{offset}", turn="t", at_ms=at_ms, steering=True)
-            return [Cut(Spot(offset), native_id=f"n{offset}", turn="t", at_ms=at_ms, possible=True), words]
+            words = Said(Spot(offset, 1), Speaker.PERSON, text, native_id=f"{text}:{offset}", turn="t", at_ms=at_ms, steering=True)
+            return [Cut(Spot(offset), native_id=f"{text}:{offset}", turn="t", at_ms=at_ms, possible=True), words]
+        if kind == "kept":
+            return [Said(Spot(offset), Speaker.PERSON, text, native_id=f"{text}:{offset}", turn="t", at_ms=at_ms, recovered=True)]
         speaker = Speaker.PERSON if kind == "person" else Speaker.AGENT
-        return [Said(Spot(offset), speaker, text, native_id=f"n{offset}", turn="t", at_ms=at_ms)]
+        return [Said(Spot(offset), speaker, text, native_id=f"{text}:{offset}", turn="t", at_ms=at_ms)]
 
 
 @pytest.fixture
 def tell(world, home):
     """Write records, then read them with the adapter above; gives the signals."""
 
-    def read(*records):
-        path = home / "t.jsonl"
-        with path.open("ab") as file:
-            file.writelines(json.dumps(record).encode() + b"\n" for record in records)
+    def read(*records, file="t.jsonl"):
+        path = home / file
+        with path.open("ab") as transcript:
+            transcript.writelines(json.dumps(record).encode() + b"\n" for record in records)
         world.sync(path, adapter=Told())
         return world.signals()
 
@@ -84,3 +86,24 @@ def test_words_over_work_that_was_kept_are_plain_steering(tell, world):
 def test_the_agent_after_possible_steering_makes_the_next_one_plain(tell):
     told = tell(("person", "a"), ("over", "b"), ("agent", "c"), ("over", "d"))
     assert [signal[0] for signal in told] == ["possible_steering", "steering"]
+
+
+def test_a_session_that_goes_on_in_another_file_goes_on_behind_the_first(tell, world):
+    assert tell(("person", "do it"), ("agent", "done wrongly")) == []
+    assert tell(("back", ""), ("person", "do it by hand"), file="u.jsonl") == [("rewind", "do it by hand", "message", "done wrongly")]
+    assert world.messages() == [("user", "do it"), ("assistant", "done wrongly"), ("user", "do it by hand")]
+    assert tell(("agent", "late end of the first file")) == [("rewind", "do it by hand", "message", "done wrongly")]
+    assert [text for _role, text in world.messages()][2:] == ["late end of the first file", "do it by hand"]
+
+
+def test_recovered_words_are_evidence_and_answer_nothing(tell, world):
+    assert tell(("person", "a"), ("agent", "b"), ("back", ""), ("kept", "said long ago"), ("person", "c")) == [
+        ("rewind", "c", "message", "b")
+    ]
+    assert ("user", "said long ago") in world.messages()
+
+
+def test_recovered_words_do_not_hide_the_agents_work_from_steering(tell):
+    assert tell(("person", "a"), ("agent", "so far"), ("kept", "said long ago"), ("over", "no")) == [
+        ("steering", "no", "message", "so far")
+    ]

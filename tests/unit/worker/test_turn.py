@@ -28,7 +28,7 @@ HOST = {
         {"name": "Start", "kind": "session_start", "injects": True},
         {"name": "End", "kind": "session_end"},
     ],
-    "fields": {"session": "id", "prompt": "text", "source": "source", "agent": "agent", "cwd": "cwd"},
+    "fields": {"session": "id", "prompt": "text", "source": "source", "agent": "agent", "cwd": "cwd", "transcript": "transcript"},
     "envelope": {"Prompt": {"context": "{context}"}, "Start": {"context": "{context}"}},
     "noop": "{}",
     "compaction_sources": ["compact"],
@@ -236,3 +236,11 @@ def test_a_key_that_house_keeping_forgot_is_there_again_with_the_first_row_that_
         db.execute("DELETE FROM vault_keys")
     take(desk, frame(text="x"), NOW)
     assert [row["key_id"] for row in table(desk, "vault_keys")] == [desk.keyring.intake_key_id]
+
+
+def test_a_subagent_that_speaks_in_its_sessions_name_does_not_move_the_sessions_transcript(desk):
+    take(desk, frame(text="hello", transcript="/s/mine.jsonl"), NOW)
+    take(desk, frame(text="child task", agent="child", transcript="/s/child.jsonl"), NOW + 1)
+    assert sessions.get(desk.db, "h:s").transcript_path == "/s/mine.jsonl"
+    take(desk, frame(text="again", transcript="/s/mine.2.jsonl"), NOW + 2)
+    assert sessions.get(desk.db, "h:s").transcript_path == "/s/mine.2.jsonl"

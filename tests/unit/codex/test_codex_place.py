@@ -1,0 +1,106 @@
+"""Where Codex CLI is found for a person, with real directories and files."""
+
+from __future__ import annotations
+
+import pytest
+
+from afl_providers_codex import place
+from afl_providers_codex.host import CodexHost
+
+VARIABLE = "AGENT_FEEDBACK_LOOP_CODEX_COMMAND"
+
+
+def command_at(path):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("#!/bin/sh\n", encoding="ascii")
+    path.chmod(0o755)
+    return path
+
+
+@pytest.fixture(autouse=True)
+def _only_in_this_home(monkeypatch):
+    """The machine that runs the tests may have the command in a usual place."""
+    in_home = tuple(spelled for spelled in place.USUAL_PLACES if spelled.startswith("~/"))
+    monkeypatch.setattr(place.find_command, "__defaults__", (in_home,))
+
+
+def test_nothing_there_is_not_present_and_nothing_is_made(tmp_path):
+    found = CodexHost().locate(tmp_path, {"PATH": "/nowhere"})
+
+    assert (found.config_dir, found.settings_path) == (tmp_path / ".codex", tmp_path / ".codex" / "hooks.json")
+    assert (found.binary, found.present) == (None, False)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_configuration_directory_is_enough_to_be_present(tmp_path):
+    (tmp_path / ".codex").mkdir()
+
+    assert CodexHost().locate(tmp_path, {}).present
+
+
+def test_the_hosts_own_variable_moves_the_settings(tmp_path):
+    moved = tmp_path / "elsewhere"
+    found = CodexHost().locate(tmp_path, {"CODEX_HOME": str(moved)})
+
+    assert found.settings_path == moved / "hooks.json"
+
+
+def test_a_relative_directory_is_seen_from_where_the_session_is(tmp_path):
+    found = CodexHost().locate(tmp_path, {"CODEX_HOME": "../conf", "PWD": str(tmp_path / "project")})
+
+    assert found.config_dir == tmp_path / "conf"
+
+
+def test_the_path_of_the_given_environment_is_searched_and_not_our_own(tmp_path, monkeypatch):
+    mine, theirs = command_at(tmp_path / "mine" / "codex"), command_at(tmp_path / "theirs" / "codex")
+    monkeypatch.setenv("PATH", str(mine.parent))
+
+    assert CodexHost().locate(tmp_path, {"PATH": f"/nowhere:{theirs.parent}"}).binary == theirs
+    assert CodexHost().locate(tmp_path, {}).binary is None
+
+
+def test_a_relative_entry_of_the_path_is_not_searched(tmp_path, monkeypatch):
+    command_at(tmp_path / "bin" / "codex")
+    monkeypatch.chdir(tmp_path)
+
+    assert CodexHost().locate(tmp_path, {"PATH": "bin:.:"}).binary is None
+
+
+@pytest.mark.parametrize("usual", [".local/bin/codex", ".bun/bin/codex"])
+def test_usual_places_are_asked_last(tmp_path, usual):
+    placed = command_at(tmp_path / usual)
+    on_path = command_at(tmp_path / "bin" / "codex")
+
+    assert CodexHost().locate(tmp_path, {"PATH": "/nowhere"}).binary == placed
+    assert CodexHost().locate(tmp_path, {"PATH": str(on_path.parent)}).binary == on_path
+
+
+def test_a_named_command_is_the_only_one_tried(tmp_path):
+    on_path = command_at(tmp_path / "bin" / "codex")
+    other = command_at(tmp_path / "bin" / "codex-next")
+    environ = {"PATH": str(on_path.parent), "PWD": str(tmp_path)}
+    found = {
+        named: CodexHost().locate(tmp_path, {**environ, VARIABLE: named}).binary
+        for named in (str(other), "codex-next", "~/bin/codex-next", "bin/codex-next", "missing", "/missing/codex", "codex --flag", " ")
+    }
+
+    assert found == {
+        str(other): other,
+        "codex-next": other,
+        "~/bin/codex-next": other,
+        "bin/codex-next": other,
+        "missing": None,
+        "/missing/codex": None,
+        "codex --flag": None,
+        " ": on_path,
+    }
+
+
+def test_a_file_that_cannot_be_run_is_no_command(tmp_path):
+    plain = tmp_path / "bin" / "codex"
+    plain.parent.mkdir()
+    plain.write_text("", encoding="ascii")
+
+    assert CodexHost().locate(tmp_path, {"PATH": str(plain.parent)}).binary is None
+    assert CodexHost().locate(tmp_path, {VARIABLE: str(plain)}).binary is None
+    assert CodexHost().locate(tmp_path, {VARIABLE: str(plain.parent)}).binary is None
