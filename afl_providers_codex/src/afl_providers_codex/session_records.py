@@ -21,11 +21,11 @@ def session_meta(record: Record, state: ParseState) -> list[Observation]:
         return []
     state.own = own
     state.child = is_child(record.payload.get("source"), record.payload.get("thread_source"), record.text("parent_thread_id"))
-    base = record.mapping("history_base")
-    if record.text("forked_from_id") or (base and base.get("thread_id") != own):
+    if record.mapping("history_base").get("thread_id") == own:
+        return [Rewound(record.spot(), at_ms=record.at_ms)]
+    if record.text("forked_from_id") or record.mapping("history_base"):
         state.forked_ms = milliseconds(record.payload.get("timestamp")) or record.at_ms
-        return []
-    return [Rewound(record.spot(), at_ms=record.at_ms)] if base else []
+    return []
 
 
 def is_child(source: object, thread_source: object, parent: str | None) -> bool:

@@ -191,6 +191,8 @@ def test_the_hosts_own_prompt_and_its_report_of_a_failure_are_the_machines(obser
 def test_going_back_is_told_by_a_segment_of_the_same_session_and_not_by_a_fork(observe, made):
     assert next(type(one) for one in observe("reverted_turn.segment1")) is Rewound
     assert not [one for one in observe("forked_child") if isinstance(one, Rewound)]
+    base = {"history_base": {"thread_id": "own"}, "forked_from_id": "other"}
+    assert [type(one) for one in made(("session_meta", {"id": "own", **base}))] == [Rewound], "a fork in which the person went back"
     rolled = made(("event_msg", {"type": "thread_rolled_back", "num_turns": 1}), numbered=False)
     assert [type(one) for one in rolled] == [Rewound]
 
