@@ -10,6 +10,9 @@ from afl_providers_codex.record import Record, joined_text, json_text, text_of
 from afl_providers_codex.state import OpenCall, ParseState
 
 MCP_NAMESPACE = "mcp__"
+SAID_PART = 2
+"""The agent's words always have this number: a question to the person is also a call, under the same id, which takes 0 and 1."""
+
 LOOKING_TOOL = "write_stdin"
 """Talks to a command that another call started; that call tells how the command ended."""
 
@@ -43,7 +46,7 @@ def _said(record: Record, text: str, native_id: str | None, state: ParseState) -
         return []
     turn = record.turn or state.turn
     state.agent_acted(turn)
-    return [Said(record.spot(), Speaker.AGENT, text, native_id=state.name(native_id, turn), turn=turn, at_ms=record.at_ms)]
+    return [Said(record.spot(SAID_PART), Speaker.AGENT, text, native_id=state.name(native_id, turn), turn=turn, at_ms=record.at_ms)]
 
 
 def _name(record: Record) -> str | None:

@@ -29,7 +29,11 @@ _REJECTED = re.compile(
 _FAILED = re.compile(
     r"\A(?:[a-z_]{1,40} (?:verification )?failed\b|unsupported call\b|unsupported custom tool call\b|failed to parse function arguments\b|Script (?:failed|error)\b)"
 )
+SCRIPT_FAILED = "Script failed\n"
 BY_PERSON = "rejected by user"
+
+
+_SCRIPT_ERROR = re.compile(r"\nScript error:\n")
 
 
 def outcome_of(text: str) -> Outcome:
@@ -39,6 +43,20 @@ def outcome_of(text: str) -> Outcome:
         return Outcome(is_error=code != 0, exit_code=code)
     if _ABORTED.match(text):
         return Outcome(is_error=True, denial=Denial.PERSON)
-    if rejected := _REJECTED.match(text):
-        return Outcome(is_error=True, denial=Denial.PERSON if BY_PERSON in (rejected[1] or rejected[2]) else Denial.POLICY)
-    return Outcome(is_error=_FAILED.match(text) is not None, running=_RUNNING.match(text) is not None)
+    denial = _denial(text)
+    if denial is Denial.NONE and text.startswith(SCRIPT_FAILED):
+        # What ended the script is told last, behind whatever it had printed.
+        *_printed, thrown = _SCRIPT_ERROR.split(text)
+        denial = _denial(thrown)
+    is_error = denial is not Denial.NONE or _FAILED.match(text) is not None
+    return Outcome(is_error=is_error, denial=denial, running=_RUNNING.match(text) is not None)
+
+
+def refusal_of(text: str) -> Denial:
+    """Who refused what the host calls declined: the person, unless another reason is told."""
+    return Denial.PERSON if not text or BY_PERSON in text else Denial.POLICY
+
+
+def _denial(text: str) -> Denial:
+    found = _REJECTED.match(text)
+    return refusal_of(found[1] or found[2]) if found else Denial.NONE

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from afl_core.model.observation import Denial, Observation, ToolCalled, ToolReturned
-from afl_providers_codex.outcomes import Outcome, outcome_of
+from afl_providers_codex.outcomes import Outcome, outcome_of, refusal_of
 from afl_providers_codex.record import Record, joined_text, json_text, mapping_of, text_of, whole_number
 from afl_providers_codex.state import OpenCall, ParseState
 
@@ -90,7 +90,7 @@ def _told(record: Record, state: ParseState, name: str, given: object, text: str
         began = whole_number(record.payload.get("started_at_ms")) or record.at_ms
         found.append(ToolCalled(record.spot(), call_id, name, written, native_id=state.name(call_id, turn), turn=turn, at_ms=began))
     if item.get("status") == "declined":
-        ended = Outcome(is_error=True, denial=Denial.PERSON)
+        ended = Outcome(is_error=True, denial=refusal_of(text))
     returned = ToolReturned(
         record.spot(RESULT_PART),
         call_id,

@@ -8,7 +8,7 @@ import pytest
 from codex_records import call, item, output, started, user
 
 from afl_core.model.observation import Compacted, ContextShown, Denial, Said, Speaker, ToolCalled, ToolReturned
-from afl_core.testing.recorded_codex import OLDER
+from afl_core.testing.recorded_codex import OLDER, RecordedCodex
 
 
 def agent(observations):
@@ -29,6 +29,21 @@ def test_the_agents_texts_are_told_once_and_its_reasoning_never(observe, release
 
     assert agent(found) == ["Running the tests.", "All tests pass now."]
     assert "It failed; try again." not in str(found)
+
+
+def test_a_question_to_the_person_is_a_call_and_words_with_names_of_their_own(observe):
+    found = observe("question_to_the_user")
+
+    assert agent(found) == ["Which colour?\n- red\n- blue", "ok"]
+    assert [name for name, _given in calls(found)] == ["request_user_input_async"]
+    assert results(found) == [(False, None, "none")]
+
+
+@pytest.mark.parametrize("release", ["", OLDER])
+def test_no_two_things_of_a_rollout_have_the_same_name(observe, release):
+    for case in RecordedCodex.names("rollouts", release):
+        names = [(one.native_id, one.spot.part) for one in observe(case, release) if getattr(one, "native_id", None)]
+        assert len(set(names)) == len(names), case
 
 
 @pytest.mark.parametrize("case", ["compacted_auto", "compacted_manual"])
@@ -124,11 +139,25 @@ def test_what_ends_after_the_next_turn_began_keeps_its_own_turn_and_makes_no_ste
     assert not [one for one in found if isinstance(one, Said) and one.steering]
 
 
-def test_a_command_the_person_declined_did_not_run(observe):
-    found = observe("command_declined_by_user")
+@pytest.mark.parametrize("case", ["command_declined_by_user", "patch_declined_by_user", "command_cancelled_by_user"])
+def test_what_the_person_declined_did_not_run(observe, case):
+    found = observe(case)
 
     assert results(found) == [(True, None, "person")]
     assert [one.duration_ms for one in found if isinstance(one, ToolReturned)] == [None]
+
+
+def test_what_the_person_declined_inside_a_script_ended_the_script_unless_it_went_on(observe):
+    found = observe("code_mode_declined_by_user")
+
+    assert [name for name, _given in calls(found)] == ["exec", "exec", "apply_patch", "exec"]
+    assert results(found) == [(True, None, "person"), (True, None, "person"), (True, None, "person"), (False, None, "none")]
+
+
+def test_what_a_rule_declined_was_not_the_persons_doing(made):
+    declined = item("CommandExecution", id="exec-1", command=["ls"], status="declined", aggregated_output="forbidden by a rule")
+
+    assert results(made(declined)) == [(True, None, "policy")]
 
 
 @pytest.mark.parametrize(
@@ -148,6 +177,8 @@ def test_a_command_the_person_declined_did_not_run(observe):
         ("unsupported call: nosuch", (True, None, "none")),
         ("failed to parse function arguments: EOF", (True, None, "none")),
         ("Script failed\nWall time 0.1 seconds\nOutput:\n", (True, None, "none")),
+        ("Script failed\nWall time 0.1 seconds\nOutput:\n\nhi\nScript error:\npatch rejected by user", (True, None, "person")),
+        ("Script failed\nWall time 0.1 seconds\nOutput:\npatch rejected by user\nScript error:\nboom", (True, None, "none")),
         ("Script completed\nWall time 0.1 seconds\nOutput:\nScript failed", (False, None, "none")),
         ("the report says: rejected by user, aborted by user, Process exited with code 9", (False, None, "none")),
         ("line one\nProcess exited with code 9\n", (False, None, "none")),
