@@ -121,7 +121,7 @@ def _words(waiting: Waiting, opened: bytes, manifest: HostManifest) -> str | Non
     payload = read_payload(opened, is_cut, tuple(fields.values())) or {}
     text = payload.get(fields.get("prompt" if waiting.kind == "prompt" else "answer", ""))
     if isinstance(text, str) and waiting.kind == "prompt":
-        text = own_words(text, manifest.prepended)
+        text = own_words(text, manifest.prepended, manifest.appended)
     if not isinstance(text, str) or not text.strip():
         return None
     return None if waiting.kind == "prompt" and SLASH_COMMAND.match(text) else text

@@ -28,15 +28,17 @@ def read_payload(data: bytes, cut: bool, wanted: tuple[str, ...]) -> dict[str, A
     return found or None
 
 
-def own_words(prompt: str, prepended: Iterable[tuple[str, str]]) -> str:
-    """The prompt without the elements the host put before it; `prepended` holds (start, end) of each kind."""
+def own_words(prompt: str, prepended: Iterable[tuple[str, str]], appended: Iterable[tuple[str, str]] = ()) -> str:
+    """The prompt without the elements the host put before and behind it; `prepended` and `appended` hold (start, end) of each kind."""
     kinds = tuple(prepended)
     rest = prompt
     while True:
         ends = [at + len(end) for start, end in kinds if rest.startswith(start) and (at := rest.find(end, len(start))) >= 0]
         if not ends:
-            return rest
+            break
         rest = rest[ends[0] :].lstrip()
+    starts = [at for start, end in appended if (at := rest.find(start)) >= 0 and rest.find(end, at + len(start)) >= 0]
+    return rest[: min(starts, default=len(rest))]
 
 
 def unescape(body: str) -> str:

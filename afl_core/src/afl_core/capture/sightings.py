@@ -93,6 +93,15 @@ def _waiting(db: sqlite3.Connection, draft: Draft, turn: str | None = None) -> s
     return None if row is None else str(row[0])
 
 
+def disown(db: sqlite3.Connection, session_id: str, mac: str) -> None:
+    """The transcript says that a machine wrote this: the oldest prompt a hook saw with this text, if one waits for its event, never gets one."""
+    db.execute(
+        "UPDATE intake SET state = 'ignored', sealed = NULL WHERE intake_id = (SELECT intake_id FROM intake WHERE session_id = ?"
+        " AND kind = 'prompt' AND state = 'new' AND text_mac = ? ORDER BY received_ms, intake_id LIMIT 1)",
+        (session_id, mac),
+    )
+
+
 def join(db: sqlite3.Connection, intake_id: str, session_id: str, event_id: str, now: int) -> None:
     """The hook row is a sighting of this event; its sealed payload is not needed any more."""
     events.add_sighting(db, session_id, HOOK, intake_id, event_id, now)

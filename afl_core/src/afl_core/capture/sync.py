@@ -12,7 +12,7 @@ import attrs
 from afl_core.capture.batch import Announce, Batch, Consumer, Newborn, Report, Session, Stored, Tools
 from afl_core.capture.drafts import Draft, Drafts, Frame, draft
 from afl_core.capture.read import CHUNK_BYTES, Chunk, Transcript
-from afl_core.capture.sightings import settle
+from afl_core.capture.sightings import disown, settle
 from afl_core.capture.thread import Thread
 from afl_core.model.errors import CaptureError, PluginError, StoreError
 from afl_core.model.observation import ContextShown, Observation
@@ -195,6 +195,8 @@ def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], d
         with writing(going.db):
             if number == 0:
                 _confirm(going, raw)
+                for mac in drafts.machine:
+                    disown(going.db, going.session.session_id, mac)
             # Proofs of delivery come first: an answer that is stored before them would settle what they prove.
             shown = drafts.shown if number == 0 else ()
             stored = _store(going, group, shown, names)

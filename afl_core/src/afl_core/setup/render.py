@@ -104,4 +104,5 @@ def _host(one: HostManifest) -> dict[str, Any]:
         "machine_prefixes": list(one.machine_prefixes),
         "compaction_sources": list(one.compaction_sources),
         "prepended": [list(pair) for pair in one.prepended],
+        "appended": [list(pair) for pair in one.appended],
     }

@@ -38,7 +38,7 @@ class HostManifest:
     `compaction_sources`: values of `source` that open a new epoch. `routing_env`: names forwarded with every frame (directories, base URLs, proxies, certificates).
     `timeout_unit_ms`: the unit in which the host wants a hook's timeout, in ms (1000: seconds). `own_shell`: the host runs commands through the
     person's own shell, which need not be a POSIX one. `comments`: its settings may hold // and /* */ comments. `prepended`: (start, end) of
-    elements the host puts before a prompt; they are no words of the person's.
+    elements the host puts before a prompt, `appended` those it puts behind one; they are no words of the person's.
     """
 
     name: str
@@ -56,6 +56,7 @@ class HostManifest:
     own_shell: bool = False
     comments: bool = False
     prepended: tuple[tuple[str, str], ...] = ()
+    appended: tuple[tuple[str, str], ...] = ()
 
 
 @attrs.frozen

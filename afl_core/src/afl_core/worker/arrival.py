@@ -50,8 +50,8 @@ def understand(host: Host | None, frame: Frame, received_ms: int) -> Arrival | s
         return "no_session"
     words = _field(host, fields, "prompt" if kind == "prompt" else "answer") if kind in ("prompt", "stop") else None
     text = words if isinstance(words, str) and words else None
-    if kind == "prompt" and text is not None and host.prepended:
-        text = own_words(text, host.prepended) or None
+    if kind == "prompt" and text is not None and (host.prepended or host.appended):
+        text = own_words(text, host.prepended, host.appended) or None
     return Arrival(
         id=frame.id,
         event=frame.event,

@@ -27,6 +27,7 @@ class Host(NamedTuple):
     machine_prefixes: tuple[str, ...]
     compaction_sources: tuple[str, ...]
     prepended: tuple[tuple[str, str], ...] = ()
+    appended: tuple[tuple[str, str], ...] = ()
 
     def injects(self, event: str) -> bool:
         """Whether a reply to this event can carry text to the model."""
@@ -104,6 +105,7 @@ def _host(name: str, entry: Mapping[str, Any]) -> Host:
         tuple(entry.get("machine_prefixes", ())),
         tuple(entry.get("compaction_sources", ())),
         tuple((start, end) for start, end in entry.get("prepended", ())),
+        tuple((start, end) for start, end in entry.get("appended", ())),
     )
 
 
