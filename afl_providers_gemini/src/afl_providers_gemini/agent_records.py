@@ -11,9 +11,8 @@ from afl_providers_gemini.tools import tool_calls
 
 def agent_record(record: Record, state: ParseState) -> list[Observation]:
     """The text once, and each call with its result once: the same message comes again when more of its calls are done."""
-    if is_the_hosts(record):
+    if is_the_hosts(record, state):
         return []
-    state.cut_ms = state.replay_ms = None
     text = "".join(words for part in record.parts if (words := spoken(part)))
     found: list[Observation] = []
     if text.strip() and state.is_new_message(record.id):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from afl_core.model.observation import Compacted, Cut, Observation, Rewound
 from afl_core.spec.host import Line
 from afl_providers_gemini import heads
-from afl_providers_gemini.record import Record, mapping_of, parts_of, spoken
+from afl_providers_gemini.record import Record, mapping_of, spoken
 from afl_providers_gemini.state import ParseState
 from afl_providers_gemini.texts import is_snapshot
 
@@ -30,8 +30,8 @@ def set_record(record: Record, state: ParseState) -> list[Observation]:
     found: list[Observation] = []
     for number, fields in enumerate(messages):
         message = Record(record.offset, mapping_of(fields))
-        texts = (spoken(part) for part in parts_of(message.fields.get("content"))) if message.kind == "user" else ()
-        if any([text and is_snapshot(text) and state.is_new_snapshot(text) for text in texts]):
+        texts = (spoken(part) for part in message.parts) if message.kind == "user" else ()
+        if any(text and is_snapshot(text) and state.is_new_snapshot(text) for text in texts):
             found.append(Compacted(record.spot(number), at_ms=message.at_ms))
     return found
 

@@ -15,6 +15,8 @@ COMMAND_MARKS = ("/", "?")
 def user_record(record: Record, state: ParseState) -> list[Observation]:
     """Contexts shown, a compaction, then the words: all text of a message is one message, whether typed at once or queued meanwhile."""
     parts = record.parts
+    if parts and "functionResponse" in parts[0]:
+        return []  # what tools gave; the call's own record has it too, and such a record is mostly not even read
     texts = [(number, text) for number, part in enumerate(parts) if (text := spoken(part))]
     shown, words = _split(texts)
     if is_repeated(record, [text for _, text in texts], state) or not state.is_new_message(record.id):

@@ -27,3 +27,17 @@ def test_without_kinds_nothing_changes(text):
 @given(st.lists(st.text(alphabet="ab <>"), max_size=4), st.text(alphabet="xyz", min_size=1))
 def test_what_remains_is_the_words(inside, words):
     assert own_words("".join(f"<ctx>{one}</ctx>\n" for one in inside) + words, KINDS) == words
+
+
+BEHIND = (("\n--- files ---", "--- end ---"),)
+
+
+def test_what_the_host_put_behind_the_words_is_taken_off_when_it_is_whole():
+    assert own_words("look\n--- files ---\nx = 1\n--- end ---", (), BEHIND) == "look"
+    assert own_words("<ctx>a</ctx>look\n--- files ---\n--- end ---", KINDS, BEHIND) == "look"
+    assert own_words("look\n--- files ---\nx = 1", (), BEHIND) == "look\n--- files ---\nx = 1"
+
+
+def test_of_several_kinds_behind_the_words_the_first_that_stands_there_ends_them():
+    kinds = (*BEHIND, ("\n<note>", "</note>"))
+    assert own_words("look\n<note>n</note>\n--- files ---\n--- end ---", (), kinds) == "look"

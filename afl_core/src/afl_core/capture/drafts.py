@@ -80,7 +80,6 @@ def draft(observations: Sequence[Observation], thread: Thread, frame: Frame) -> 
     """Turn observations into drafts, in order."""
     drafts: list[Draft] = []
     shown: list[tuple[str, int | None]] = []
-    machine: list[str] = []
     for seen in observations:
         if isinstance(seen, Compacted):  # however old: epochs are counted from the beginning of the file
             thread = attrs.evolve(thread, epoch=thread.epoch + 1, compacted_ms=seen.at_ms or 0)
@@ -88,8 +87,6 @@ def draft(observations: Sequence[Observation], thread: Thread, frame: Frame) -> 
             continue
         elif isinstance(seen, ContextShown):
             shown.append((seen.text, seen.at_ms))
-        elif isinstance(seen, Said) and seen.speaker is Speaker.MACHINE:
-            machine.append(frame.mac(seen.text))
         elif isinstance(seen, Said):
             thread = _said(seen, thread, frame, drafts)
         elif isinstance(seen, ToolCalled):
@@ -100,11 +97,12 @@ def draft(observations: Sequence[Observation], thread: Thread, frame: Frame) -> 
             thread = _cut(seen, thread, frame, drafts)
         elif isinstance(seen, Rewound):
             thread = signals.rewound(thread)
-    return Drafts(tuple(drafts), tuple(shown), thread, tuple(machine))
+    machine = tuple(frame.mac(seen.text) for seen in observations if isinstance(seen, Said) and seen.speaker is Speaker.MACHINE)
+    return Drafts(tuple(drafts), tuple(shown), thread, machine)
 
 
 def _said(said: Said, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thread:
-    if not said.text.strip():
+    if said.speaker is Speaker.MACHINE or not said.text.strip():
         return thread
     person = said.speaker is Speaker.PERSON
     redacted, whole = bounded(said.text, MESSAGE_CHARS, frame.chain, thread.secrets)

@@ -1,0 +1,153 @@
+"""What capture makes of every chat log recorded from the real host, alone and together with the hooks of its case."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from afl_core.testing.recorded_gemini import RecordedGemini, install, replay
+
+SIGNALS = {
+    "interrupted": [("interruption", "No, do not use regex. Use the tokenizer.", "turn_cut", "")],
+    "queue_rewind_clear-1": [("rewind", "after rewind prompt", "message", "Fine, noted.")],
+    "rejected": [("interruption", "I said docs/ not the root", "tool_call", '{"content":"x\\n","file_path":"c.txt"}')],
+    "toolcancel": [("interruption", "stop running sleeps", "tool_call", '{"command":"sleep 25","description":"sleep"}')],
+}
+CHATS = [name for name in RecordedGemini.names("chats") if name != "subagent-child"]
+TYPED = {
+    "compressed": ["first: please always use tabs", "second prompt about the parser", "third prompt about tests", "after compress prompt"],
+    "injected": ["hello there"],
+    "interrupted": ["Please rewrite the parser", "No, do not use regex. Use the tokenizer."],
+    "plain": ["say hello"],
+    "queue_rewind_clear": ["long answer please", "queued one\n\nqueued two", "after rewind prompt", "after clear prompt"],
+    "rejected": ["good morning", "create the file", "I said docs/ not the root"],
+    "resume_lost": ["first prompt: use tabs", "second prompt"],
+    "resumed": ["first prompt: use tabs", "second prompt after resume"],
+    "retry": ["finish the task"],
+    "subagent": ["use the agent"],
+    "toolcancel": ["run the long command", "stop running sleeps"],
+    "tools": ["do the tool dance"],
+}
+"""By sequence, what a person typed."""
+
+
+def native(path):
+    return json.loads(path.read_bytes().splitlines()[0])["sessionId"]
+
+
+def told(world):
+    """Everything but the name of the scratch home."""
+    rows = world.db.execute(
+        "SELECT session_id, kind, role, text, turn, epoch, completeness FROM events ORDER BY 1, generation, offset, part"
+    )
+    return [tuple(str(value).replace("/both-home/", "/alone-home/") for value in row) for row in rows]
+
+
+def signals(world):
+    return [
+        (kind, said, of, text if of != "tool_call" else json.dumps(json.loads(text), sort_keys=True, separators=(",", ":")))
+        for kind, said, of, text in world.signals()
+    ]
+
+
+def persons(world):
+    return [row[0] for row in world.db.execute("SELECT text FROM events WHERE role = 'user' ORDER BY source_ms, rowid")]
+
+
+def run(world, name, home, *, with_hooks, reads):
+    """Play one case; afterwards read until every hook's grace is over."""
+    opened = {}
+    for moment in replay(name, home, home / "project"):
+        world.now = int(moment.at * 1000) + 20
+        session = world.session(moment.transcript, moment.payload["session_id"], moment.payload["cwd"])
+        opened[session] = moment.transcript
+        if with_hooks:
+            world.take(moment.payload)
+        if reads:
+            world.absorb(session)
+    for later in (0, 600_000):
+        world.now += later
+        for session in opened:
+            world.absorb(session)
+
+
+@pytest.mark.parametrize("name", CHATS)
+def test_a_recorded_log_gives_its_signals(gemini, tmp_path, name):
+    world, path = gemini(), install(name, tmp_path, tmp_path / "project")
+    world.absorb(world.session(path, native(path)))
+
+    assert signals(world) == SIGNALS.get(name, [])
+
+
+@pytest.mark.parametrize("name", CHATS)
+def test_reading_again_changes_nothing(gemini, tmp_path, name):
+    world, path = gemini(), install(name, tmp_path, tmp_path / "project")
+    session = world.session(path, native(path))
+    world.absorb(session)
+    before = world.rows()
+    again = world.absorb(session)
+
+    assert (again.born, again.joined, again.known) == (0, 0, 0)
+    assert world.rows() == before
+
+
+@pytest.mark.parametrize("name", CHATS)
+def test_a_log_that_was_copied_to_another_file_tells_nothing_twice(gemini, tmp_path, name):
+    world, path = gemini(), install(name, tmp_path, tmp_path / "project")
+    session = world.session(path, native(path))
+    world.absorb(session)
+    before = told(world)
+    copied = path.read_bytes()
+    path.unlink()
+    path.with_suffix(".tmp").write_bytes(copied)
+    path.with_suffix(".tmp").rename(path)
+    world.absorb(session)
+
+    assert told(world) == before
+
+
+@pytest.mark.parametrize("reads", [True, False], ids=["read at every hook", "read at the end"])
+@pytest.mark.parametrize("name", sorted(TYPED))
+def test_hooks_add_no_event_to_what_the_log_tells(gemini, tmp_path, name, reads):
+    alone, both = gemini("alone"), gemini("both")
+    run(alone, name, tmp_path / "alone-home", with_hooks=False, reads=False)
+    run(both, name, tmp_path / "both-home", with_hooks=True, reads=reads)
+
+    assert told(both) == told(alone)
+    assert signals(both) == signals(alone)
+    assert both.waiting() == alone.waiting()
+
+
+@pytest.mark.parametrize("name", sorted(TYPED))
+def test_exactly_what_a_person_typed_is_a_persons_and_every_hook_found_its_event(gemini, tmp_path, name):
+    world = gemini()
+    run(world, name, tmp_path / "h", with_hooks=True, reads=True)
+    states = [(row[0], row[1], row[2]) for row in world.db.execute("SELECT kind, state, sealed FROM intake WHERE text_mac IS NOT NULL")]
+
+    assert persons(world) == TYPED[name]
+    assert {kind for kind, _, _ in states} <= {"prompt"}
+    assert [sealed for _, _, sealed in states if sealed is not None] == []
+    assert [state for _, state, _ in states].count("joined") == len(TYPED[name])
+    assert [state for _, state, _ in states].count("ignored") == (1 if name == "retry" else 0), "a hook's reason is no prompt"
+
+
+def test_the_recorded_sequences_all_have_their_expectation():
+    assert set(TYPED) == set(RecordedGemini.names("sequences"))
+
+
+def test_a_compaction_begins_an_epoch(gemini, tmp_path):
+    world, path = gemini(), install("compressed", tmp_path, tmp_path / "project")
+    world.absorb(world.session(path, native(path)))
+
+    assert [row[0] for row in world.db.execute("SELECT epoch FROM events WHERE role = 'user' ORDER BY offset")] == [1, 1, 1, 2]
+
+
+def test_calls_that_a_person_refused_or_stopped_are_no_tool_grains(gemini, tmp_path):
+    world = gemini()
+    for name in ("rejected", "toolcancel", "tools"):
+        path = install(name, tmp_path / name, tmp_path / "project")
+        world.absorb(world.session(path, native(path)))
+
+    rows = world.db.execute("SELECT tool_name, is_error FROM grains ORDER BY tool_name, is_error")
+    assert [tuple(row) for row in rows] == [("read_file", 0), ("read_file", 1), ("run_shell_command", 1), ("write_file", 0)]

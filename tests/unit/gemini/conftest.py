@@ -1,0 +1,41 @@
+"""Records, real and made, as the lines core hands to the adapter, and the observations that come back."""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import sys
+
+import pytest
+
+from afl_core.testing.recorded_gemini import RecordedGemini
+from afl_providers_gemini.host import GeminiHost
+
+NAME = "gemini_chats"
+if NAME not in sys.modules:
+    _spec = importlib.util.spec_from_file_location(NAME, pathlib.Path(__file__).with_name(f"{NAME}.py"))
+    sys.modules[NAME] = importlib.util.module_from_spec(_spec)
+    _spec.loader.exec_module(sys.modules[NAME])
+
+
+@pytest.fixture(scope="session")
+def chats():
+    """The module of builders."""
+    return sys.modules[NAME]
+
+
+@pytest.fixture
+def chat(chats):
+    """An empty log to write records to."""
+    return chats.Chat()
+
+
+@pytest.fixture
+def recorded_lines(chats):
+    return lambda name: chats.lines_of(RecordedGemini.chat(name))
+
+
+@pytest.fixture
+def observe(recorded_lines):
+    """Observations of a recorded log."""
+    return lambda name: GeminiHost().parse(recorded_lines(name), {})[0]
