@@ -33,8 +33,6 @@ NOOP = "{}"
 LIMIT_CHARS = 16_000
 """The host has no limit (200,000 characters went through), but what is injected stays in the history and is sent again with every request."""
 
-TIMEOUT_UNIT_MS = 1
-
 SESSION_CONTEXT = "<session_context>"
 STATE_SNAPSHOT = "<state_snapshot>"
 HOOK_CONTEXT = ("<hook_context>", "</hook_context>")
@@ -47,18 +45,8 @@ APPENDED = (
 )
 """What the host writes behind a prompt that names files or agents with `@`."""
 
-MACHINE_PREFIXES = (
-    SESSION_CONTEXT,
-    STATE_SNAPSHOT,
-    HOOK_CONTEXT[0],
-    "System: Potential loop detected",
-    "I ran the following shell command:\n```sh\n",
-    "User has manually exited Plan Mode. Switching to ",
-    "Here is the user's editor context as a JSON object.",
-    "Here is a summary of changes in the user's editor context, in JSON format.",
-    "- **Workspace Directories:**\n",
-)
-"""The host files all of these as the user's; nothing but the opening tells them from a person's words."""
+MACHINE_PREFIXES = (SESSION_CONTEXT, STATE_SNAPSHOT, HOOK_CONTEXT[0], "System: Potential loop detected")
+"""What the host may send as a prompt and nobody typed."""
 
 ROUTING_ENV = (
     # where the host keeps its login and settings
@@ -113,7 +101,7 @@ MANIFEST = HostManifest(
     machine_prefixes=MACHINE_PREFIXES,
     compaction_sources=(),
     routing_env=ROUTING_ENV,
-    timeout_unit_ms=TIMEOUT_UNIT_MS,
+    timeout_unit_ms=1,
     own_shell=False,
     comments=True,
     prepended=PREPENDED,

@@ -6,6 +6,15 @@ import re
 
 from afl_providers_gemini.manifest import APPENDED, HOOK_CONTEXT, MACHINE_PREFIXES, SESSION_CONTEXT, STATE_SNAPSHOT
 
+FILED_PREFIXES = (
+    "I ran the following shell command:\n```sh\n",
+    "User has manually exited Plan Mode. Switching to ",
+    "Here is the user's editor context as a JSON object.",
+    "Here is a summary of changes in the user's editor context, in JSON format.",
+    "- **Workspace Directories:**\n",
+)
+"""How texts open that the host files as the user's without asking a hook: a command the person ran with `!`, the editor's state, and the like."""
+
 GO_ON = "Please continue."
 """The host sends this when it finds that the model should speak on. A person who types the same says nothing that could be learnt from."""
 
@@ -35,7 +44,7 @@ def own_words(text: str) -> str:
 
 def is_machine_text(text: str) -> bool:
     """Whether the text opens as one of the host's own."""
-    return text.lstrip().startswith(MACHINE_PREFIXES) or text.strip() == GO_ON
+    return text.lstrip().startswith((*MACHINE_PREFIXES, *FILED_PREFIXES)) or text.strip() == GO_ON
 
 
 def is_session_context(text: str) -> bool:

@@ -24,7 +24,7 @@ def test_messages_queued_meanwhile_are_one_message(chat):
     assert said(chat.header().person("one\n\ntwo")) == [("person", "one\n\ntwo")]
 
 
-@pytest.mark.parametrize("opening", MANIFEST.machine_prefixes)
+@pytest.mark.parametrize("opening", [*MANIFEST.machine_prefixes, *texts.FILED_PREFIXES])
 def test_a_text_that_opens_as_the_hosts_own_is_nobodys(chat, opening):
     assert "person" not in {speaker for speaker, _ in said(chat.header().person(opening + " and more"))}
 
