@@ -8,10 +8,16 @@ import pytest
 
 from afl_core.testing.recorded_gemini import RecordedGemini, install, replay
 
+START_MS = 1_796_023_000_000
+
 SIGNALS = {
     "interrupted": [("interruption", "No, do not use regex. Use the tokenizer.", "turn_cut", "")],
     "queue_rewind_clear-1": [("rewind", "after rewind prompt", "message", "Fine, noted.")],
     "rejected": [("interruption", "I said docs/ not the root", "tool_call", '{"content":"x\\n","file_path":"c.txt"}')],
+    "rewound_rejected": [
+        ("rewind", "write it", "message", "Fine, noted."),
+        ("interruption", "no, not there", "tool_call", '{"content":"x\\n","file_path":"c.txt"}'),
+    ],
     "toolcancel": [("interruption", "stop running sleeps", "tool_call", '{"command":"sleep 25","description":"sleep"}')],
 }
 CHATS = [name for name in RecordedGemini.names("chats") if name != "subagent-child"]
@@ -19,12 +25,14 @@ TYPED = {
     "compressed": ["first: please always use tabs", "second prompt about the parser", "third prompt about tests", "after compress prompt"],
     "injected": ["hello there"],
     "interrupted": ["Please rewrite the parser", "No, do not use regex. Use the tokenizer."],
+    "named_and_asked": ["finish @a.py", "ask me", "nose2 never pytest"],
     "plain": ["say hello"],
     "queue_rewind_clear": ["long answer please", "queued one\n\nqueued two", "after rewind prompt", "after clear prompt"],
     "rejected": ["good morning", "create the file", "I said docs/ not the root"],
     "resume_lost": ["first prompt: use tabs", "second prompt"],
     "resumed": ["first prompt: use tabs", "second prompt after resume"],
     "retry": ["finish the task"],
+    "rewound_rejected": ["first prompt", "second prompt", "third prompt", "write it", "no, not there"],
     "subagent": ["use the agent"],
     "toolcancel": ["run the long command", "stop running sleeps"],
     "tools": ["do the tool dance"],
@@ -128,8 +136,8 @@ def test_exactly_what_a_person_typed_is_a_persons_and_every_hook_found_its_event
     assert persons(world) == TYPED[name]
     assert {kind for kind, _, _ in states} <= {"prompt"}
     assert [sealed for _, _, sealed in states if sealed is not None] == []
-    assert [state for _, state, _ in states].count("joined") == len(TYPED[name])
-    assert [state for _, state, _ in states].count("ignored") == (1 if name == "retry" else 0), "a hook's reason is no prompt"
+    assert [state for _, state, _ in states].count("joined") == len(TYPED[name]) - (name == "named_and_asked"), "no hook tells of an answer"
+    assert [state for _, state, _ in states].count("ignored") == (name in ("retry", "named_and_asked")), "a hook's reason is no prompt"
 
 
 def test_the_recorded_sequences_all_have_their_expectation():
@@ -151,3 +159,35 @@ def test_calls_that_a_person_refused_or_stopped_are_no_tool_grains(gemini, tmp_p
 
     rows = world.db.execute("SELECT tool_name, is_error FROM grains ORDER BY tool_name, is_error")
     assert [tuple(row) for row in rows] == [("read_file", 0), ("read_file", 1), ("run_shell_command", 1), ("write_file", 0)]
+
+
+def test_the_same_words_said_twice_are_two_events_each_with_its_hook(gemini, tmp_path):
+    world, path = gemini(), install("plain", tmp_path, tmp_path / "project")
+    header, opening, said, touched, *_ = path.read_bytes().splitlines(keepends=True)
+    path.write_bytes(header + opening)
+    session = world.session(path, native(path))
+    payload = {**RecordedGemini.hook("BeforeAgent.plain"), "session_id": native(path)}
+    for number in range(3):
+        world.now = START_MS + number * 10_000
+        world.take(payload)
+        with path.open("ab") as log:
+            log.write(said.replace(b"ee2774a1", b"ee2774a%d" % number).replace(b"07:16:40", b"07:16:%d0" % (4 - number)) + touched)
+        world.absorb(session)
+    world.now += 600_000
+    world.absorb(session)
+
+    assert persons(world) == ["say hello"] * 3
+    assert set(world.states().values()) == {"joined"}
+    assert {row[0] for row in world.db.execute("SELECT count(*) FROM sightings GROUP BY event_id")} == {2}
+
+
+def test_a_prompt_that_another_hook_blocked_is_still_the_persons_words(gemini, tmp_path):
+    world, path = gemini(), install("plain", tmp_path, tmp_path / "project")
+    session = world.session(path, native(path))
+    world.now = START_MS
+    world.take({**RecordedGemini.hook("BeforeAgent.plain"), "session_id": native(path), "prompt": "never sent"})
+    world.absorb(session)
+    world.now += 600_000
+    world.absorb(session)
+
+    assert "never sent" in persons(world)

@@ -43,6 +43,20 @@ EXPECTED = {
         "person No, do not use regex. Use the tokenizer.",
         "agent Understood: I will use the tokenizer instead.",
     ],
+    "named_and_asked": [
+        "person finish @a.py",
+        "agent Fine, noted.",
+        "machine Run the tests before finishing.",
+        "agent Fine, noted.",
+        "machine I ran the following shell command:\n```sh\necho hi from shell\n```\n\nThis produced the following result:\n```\nhi from shell\n```",
+        "person ask me",
+        "agent A question.",
+        "calls ask_user",
+        "returns ok",
+        "person nose2 never pytest",
+        "agent Fine, noted.",
+    ],
+    "named_file": ["person look at @a.py please", "agent Fine, noted."],
     "plain": ["person say hello", "agent Hello from the mock model."],
     "queue_rewind_clear-1": [
         "shown SS-MEMORY",
@@ -81,6 +95,22 @@ EXPECTED = {
         "agent First answer.",
         "person second prompt after resume",
         "agent Second answer.",
+    ],
+    "rewound_rejected": [
+        "person first prompt",
+        "agent Fine, noted.",
+        "person second prompt",
+        "agent Fine, noted.",
+        "person third prompt",
+        "agent Fine, noted.",
+        "goes back",
+        "person write it",
+        "agent Creating it.",
+        "calls write_file",
+        "returns error person",
+        "cut",
+        "person no, not there",
+        "agent Fine, noted.",
     ],
     "subagent": ["person use the agent", "calls invoke_agent", "returns ok", "agent Main done."],
     "subagent-child": ["machine please inspect a.txt", "calls read_file", "returns ok", "calls complete_task", "returns ok"],
@@ -136,7 +166,7 @@ def test_everything_belongs_to_the_turn_that_the_last_prompt_began(chats, observ
     for one in observe(name):
         if isinstance(one, ContextShown) or not hasattr(one, "turn"):
             continue
-        if chats.persons([one]):
+        if chats.persons([one]) and one.spot.part == 0:
             turn = one.native_id
         assert one.turn == (turn or one.turn)
 
