@@ -8,17 +8,18 @@ from typing import Any
 import attrs
 
 from afl_core.model.errors import SetupError
+from afl_core.setup.edit_json_comments import blanked, texts_of
 from afl_core.setup.edit_json_hooks import Owned, as_dict, find_owned, only_matcher_and_hooks
 from afl_core.setup.edit_json_scan import Array, Member, Node, Object, Scalar, decode_string, is_blank, scan
 
 
-def semantically_equal_outside(before: bytes, after: bytes, owned: Owned) -> bool:
-    """True when both documents say the same, in the same order and with the same duplicate keys, apart from what is ours.
+def semantically_equal_outside(before: bytes, after: bytes, owned: Owned, *, comments: bool = False) -> bool:
+    """True when both documents say the same, in the same order and with the same duplicate keys, apart from what is ours. `comments`: see `scan`.
 
     Numbers are equal when they are spelled alike. An empty file counts as an empty object, and the list of an event in which ours stands (in
     either document) counts as absent when nothing else is in it. Raises `JsonSyntaxError` when one of them is not strict JSON.
     """
-    trees = [(document, scan(document)) for document in (_or_object(before), _or_object(after))]
+    trees = [(document, scan(document, comments=comments)) for document in (_or_object(before), _or_object(after))]
     touched = {found.event for document, root in trees for found in find_owned(document, root, owned)}
     first, second = (_Outside(document, owned, touched).root(root) for document, root in trees)
     return first == second
@@ -30,11 +31,11 @@ def both_are_json(before: bytes, after: bytes) -> None:
     scan(_or_object(after))
 
 
-def only_ours_changed(owned: Owned) -> Callable[[bytes, bytes], None]:
-    """A check for `plan_edit`: raises `SetupError` when an edit would alter anything that is not ours."""
+def only_ours_changed(owned: Owned, *, comments: bool = False) -> Callable[[bytes, bytes], None]:
+    """A check for `plan_edit`: raises `SetupError` when an edit would alter anything that is not ours, a comment included."""
 
     def check(before: bytes, after: bytes) -> None:
-        if not semantically_equal_outside(before, after, owned):
+        if not semantically_equal_outside(before, after, owned, comments=comments) or texts_of(before) != texts_of(after):
             raise SetupError(
                 "the edit would alter something that is not ours, so it was not made",
                 code="AFL-SETUP-012",
@@ -45,7 +46,8 @@ def only_ours_changed(owned: Owned) -> Callable[[bytes, bytes], None]:
 
 
 def same_value(first: bytes, second: bytes) -> bool:
-    """True when two JSON texts hold the same value; the order of keys does not count."""
+    """True when two JSON texts hold the same value; neither the order of keys nor comments count."""
+    first, second = blanked(first), blanked(second)
     return _sorted(_value(first, scan(first))) == _sorted(_value(second, scan(second)))
 
 

@@ -8,6 +8,7 @@ from typing import Any
 
 import attrs
 
+from afl_core.setup.edit_json_comments import blanked, comments_in, without
 from afl_core.setup.edit_json_scan import Array, Member, Node, Object, decode_string
 
 Owned = Callable[[dict[str, Any]], bool]
@@ -55,19 +56,37 @@ def cut(document: bytes, chain: tuple[Step, ...]) -> bytes:
     elements: tuple[Member | Node, ...] = container.members if isinstance(container, Object) else container.items
     at = elements.index(element)
     if at > 0:
-        return document[: elements[at - 1].end] + document[element.end :]
+        return _after(document, elements[at - 1].end, element)
     if len(elements) > 1:
-        return document[: element.start] + document[elements[1].start :]
+        return _before(document, element, elements[1].start)
     in_group = len(chain) == _CHAIN_TO_HANDLER
     if not in_group:
+        if comments_in(document, container.start + 1, element.start) or comments_in(document, element.end, container.end - 1):
+            return without(document, element.start, element.end, trim=True)
         lead = _lead(document, container, element)
         if lead:
             return document[: element.start - lead] + document[element.end :]
     if in_group and not only_matcher_and_hooks(chain[-2][1]):
-        return document[: container.start + 1] + document[container.end - 1 :]
+        return without(document, container.start + 1, container.end - 1)
     if len(chain) > 1:
         return cut(document, chain[:-1])
-    return document[: container.start + 1] + document[container.end - 1 :]
+    return without(document, container.start + 1, container.end - 1)
+
+
+def _after(document: bytes, neighbour: int, element: Member | Node) -> bytes:
+    """`document` without an element and the comma behind its neighbour, which ends at `neighbour`."""
+    if not comments_in(document, neighbour, element.start):
+        return without(document, neighbour, element.end)
+    comma = neighbour + blanked(document[neighbour : element.start]).index(b",")
+    return without(document[:comma] + document[comma + 1 :], element.start - 1, element.end - 1, trim=True)
+
+
+def _before(document: bytes, element: Member | Node, neighbour: int) -> bytes:
+    """`document` without an element and the comma before its neighbour, which begins at `neighbour`."""
+    if not comments_in(document, element.end, neighbour):
+        return without(document, element.start, neighbour)
+    comma = element.end + blanked(document[element.end : neighbour]).index(b",")
+    return without(document[:comma] + document[comma + 1 :], element.start, element.end)
 
 
 def _in_group(document: bytes, way: tuple[Node, Member, Member, Node], owned: Owned, effective: bool) -> Iterator[Found]:
@@ -119,7 +138,7 @@ def _lead(document: bytes, container: Object | Array, element: Member | Node) ->
 
 def as_dict(document: bytes, handler: Object) -> dict[str, Any]:
     """A handler as the host reads it: of duplicate keys the last one counts."""
-    text = document[handler.start : handler.end].decode("utf-8", "surrogateescape")
+    text = blanked(document[handler.start : handler.end]).decode("utf-8", "surrogateescape")
     value: dict[str, Any] = json.loads(text, parse_int=lambda digits: int(digits) if len(digits) < _LONGEST_INT else float(digits))
     return value
 

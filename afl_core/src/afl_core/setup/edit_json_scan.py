@@ -1,7 +1,8 @@
 """A strict JSON scanner that remembers where everything stands. It reads bytes and changes nothing.
 
 Accepted beyond the grammar, because the hosts accept it: a UTF-8 byte order mark, duplicate keys, bytes inside strings that are
-not UTF-8. Refused: comments, trailing commas, control characters in strings and anything else a strict reader refuses.
+not UTF-8; where a host's settings may hold comments, `//` and `/* */` between any two tokens, but then no byte order mark. Refused: trailing
+commas, control characters in strings and anything else a strict reader refuses.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ WHITESPACE = b" \t\r\n"
 """The four bytes that may stand between tokens."""
 
 _SPACE = re.compile(rb"[ \t\r\n]*")
+_SPACE_OR_COMMENT = re.compile(rb"(?:[ \t\r\n]++|//[^\n]*+|/\*.*?\*/)*+", re.DOTALL)
 _STRING_BODY = re.compile(rb'(?:[^"\\\x00-\x1f]++|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*+')
 _NUMBER = re.compile(rb"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 _WORD = re.compile(rb"true|false|null")
@@ -89,9 +91,11 @@ class Object:
 Node = Scalar | Array | Object
 
 
-def scan(document: bytes) -> Node:
-    """The tree of `document`; raises `JsonSyntaxError` with line and column for anything that is not strict JSON."""
-    scanner = _Scanner(document)
+def scan(document: bytes, *, comments: bool = False) -> Node:
+    """The tree of `document`; raises `JsonSyntaxError` with line and column for anything that is not strict JSON (with `comments`, if so told)."""
+    scanner = _Scanner(document, comments=comments)
+    if comments and document.startswith(BOM):
+        raise JsonSyntaxError("the file begins with a byte order mark; the host does not start while it is there", 1, 1)
     start = scanner.skip(len(BOM) if document.startswith(BOM) else 0)
     root = scanner.value(start, 0)
     rest = scanner.skip(root.end)
@@ -121,17 +125,23 @@ def position(document: bytes, at: int) -> tuple[int, int]:
 class _Scanner:
     """One pass over the bytes; every method takes an offset and hands back a node or the next offset."""
 
-    def __init__(self, document: bytes) -> None:
+    def __init__(self, document: bytes, *, comments: bool) -> None:
         self.document = document
+        self.comments = comments
+        self.space = _SPACE_OR_COMMENT if comments else _SPACE
 
     def fail(self, at: int, reason: str) -> NoReturn:
         found = self.document[at : at + 1]
-        if found in {b"/", b"#"}:
+        if not self.comments and found in {b"/", b"#"}:
             reason = "a comment is not JSON; the host ignores the whole file while it is there"
+        elif found == b"#":
+            reason = "a comment begins with // or /*, not with #"
+        elif self.document[at : at + 2] == b"/*":
+            reason = "a comment without an end; what stands behind it cannot be told from it"
         raise JsonSyntaxError(reason, *position(self.document, at))
 
     def skip(self, at: int) -> int:
-        found = _SPACE.match(self.document, at)
+        found = self.space.match(self.document, at)
         return found.end() if found else at
 
     def value(self, at: int, depth: int) -> Node:

@@ -8,6 +8,7 @@ from itertools import pairwise
 import attrs
 
 from afl_core.model.errors import SetupError
+from afl_core.setup.edit_json_comments import blanked
 from afl_core.setup.edit_json_scan import Array, Member, Node, Object
 
 DEFAULT_INDENT = b"  "
@@ -35,7 +36,7 @@ def detect_style(document: bytes, root: Object) -> Style:
         return Style(newline=newline)
     first = root.members[0]
     colon = document[first.key_end : first.value.start]
-    if b"\n" in colon or b"\r" in colon:
+    if b"\n" in colon or b"\r" in colon or colon.strip(b" \t") != b":":
         colon = b": "
     own_line = next((member for member in root.members if starts_line(document, member)), None)
     indent = DEFAULT_INDENT
@@ -53,7 +54,8 @@ def line_indent(document: bytes, at: int) -> bytes:
 
 
 def starts_line(document: bytes, element: Node | Member) -> bool:
-    """True when only white space stands before `element` on its line, and there is a line before it."""
+    """True when only white space and comments stand before `element` on its line, and there is a line before it."""
+    document = blanked(document)
     feed = document.rfind(b"\n", 0, element.start)
     return feed >= 0 and not document[feed + 1 : element.start].strip(b" \t")
 
@@ -97,7 +99,7 @@ def _comma(document: bytes, node: Node) -> bytes | None:
     elements: tuple[Node | Member, ...] = node.members if isinstance(node, Object) else node.items if isinstance(node, Array) else ()
     for earlier, later in pairwise(elements):
         between = document[earlier.end : later.start]
-        if b"\n" not in between and b"\r" not in between:
+        if b"\n" not in between and b"\r" not in between and between.strip(b" \t") == b",":
             return between
     for element in elements:
         found = _comma(document, element.value if isinstance(element, Member) else element)
