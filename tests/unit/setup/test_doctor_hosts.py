@@ -118,7 +118,7 @@ def test_settings_the_host_silently_ignores_are_a_failure(home, environ, content
     settings_of(home).write_bytes(content)
     report = examine(home, environ)
     assert not report.healthy
-    assert any("ignores all of its settings" in sentence for sentence in said(report, Health.FAIL))
+    assert any("cannot use its settings" in sentence for sentence in said(report, Health.FAIL))
 
 
 @pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])

@@ -14,7 +14,13 @@ from afl_core.setup.json_splice import HookEntry, ensure_hook_entries, only_ours
 
 EVENTS = ("BeforeAgent", "AfterAgent", "SessionStart")
 ENTRIES = st.lists(
-    st.builds(HookEntry, event=st.sampled_from(EVENTS), matcher=st.sampled_from([None, "", "startup"]), command=st.just("afl a"), timeout=st.just(5000)),
+    st.builds(
+        HookEntry,
+        event=st.sampled_from(EVENTS),
+        matcher=st.sampled_from([None, "", "startup"]),
+        command=st.just("afl a"),
+        timeout=st.just(5000),
+    ),
     max_size=3,
     unique_by=lambda entry: entry.event,
 ).map(tuple)
@@ -83,7 +89,8 @@ def written(draw, trees):
         if not content:
             return opening + draw(st.sampled_from([b"", b" ", newline, gap(level)])) + closing
         elements = [
-            write(item, level + 1) if kind == "list" else item[0] + gap(level) + b":" + gap(level) + write(item[1], level + 1) for item in content
+            write(item, level + 1) if kind == "list" else item[0] + gap(level) + b":" + gap(level) + write(item[1], level + 1)
+            for item in content
         ]
         body = b""
         for number, element in enumerate(elements):

@@ -61,20 +61,24 @@ def plan_connection(
     wishes: list[Wish] = []
     earlier: list[Wish] = []
     for one in selection.selected:
-        owned, entries = owner_of(adapters, one.name), one.entries(paths, python)
+        owned, entries, comments = owner_of(adapters, one.name), one.entries(paths, python), one.manifest.comments
         wishes.append(
             Wish(
-                one.settings_path, _ensure(entries, owned), only_ours_changed(owned), not os.path.isdir(os.path.dirname(one.settings_path))
+                one.settings_path,
+                _ensure(entries, owned, comments),
+                only_ours_changed(owned, comments=comments),
+                not os.path.isdir(os.path.dirname(one.settings_path)),
             )
         )
         if without is not None:
-            earlier.append(Wish(one.settings_path, _remove(without), only_ours_changed(without)))
+            earlier.append(_without(one.settings_path, without, comments))
     known = remembered_hosts(before)
     for name in selection.dropped:
-        owned, path = owner_of(adapters, name), Path(known[name]["settings_path"])
+        path = Path(known[name]["settings_path"])
         if os.path.lexists(path):
-            wishes.append(Wish(path, _remove(owned), only_ours_changed(owned)))
-    edits = tuple(_shown(wish, without) for wish in wishes)
+            wishes.append(_without(path, owner_of(adapters, name), adapters[name].manifest().comments))
+    first = {wish.path: wish for wish in earlier}
+    edits = tuple(_shown(wish, first.get(wish.path)) for wish in wishes)
     steps = tuple(_step(wish, edit) for wish, edit in zip(wishes, edits, strict=True) if edit.changes)
     return Connection(edits, steps, tuple(wishes), tuple(earlier))
 
@@ -100,21 +104,21 @@ def connect_hosts(paths: Paths, connection: Connection, clock: Clock, checkpoint
     )
 
 
-def _ensure(entries: Any, owned: Owned) -> Transform:
-    return lambda document: ensure_hook_entries(document, entries, owned)
+def _ensure(entries: Any, owned: Owned, comments: bool) -> Transform:
+    return lambda document: ensure_hook_entries(document, entries, owned, comments=comments)
 
 
-def _remove(owned: Owned) -> Transform:
-    return lambda document: remove_hook_entries(document, owned)
+def _without(path: Path, owned: Owned, comments: bool) -> Wish:
+    return Wish(path, lambda document: remove_hook_entries(document, owned, comments=comments), only_ours_changed(owned, comments=comments))
 
 
-def _shown(wish: Wish, without: Owned | None) -> PlannedEdit:
+def _shown(wish: Wish, earlier: Wish | None) -> PlannedEdit:
     if wish.folder_missing:  # nothing can be written there yet, so there is nothing to check
         after = wish.transform(b"")
         return PlannedEdit(wish.path, None, after, show_difference(wish.path, None, after))
-    if without is None:
+    if earlier is None:
         return plan_edit(wish.path, wish.transform, wish.check)
-    both = plan_edit(wish.path, _remove(without), only_ours_changed(without))
+    both = plan_edit(wish.path, earlier.transform, earlier.check)
     after = wish.transform(both.after)
     wish.check(both.after, after)
     return PlannedEdit(wish.path, both.before, after, show_difference(wish.path, both.before, after))

@@ -13,9 +13,10 @@ from afl_core.api.home import Home
 from afl_core.model.errors import AflError
 from afl_core.plugins.registry import Registry
 from afl_core.setup.doctor_report import Part, absent, ago, counted, fail, ok, warn
-from afl_core.setup.doctor_settings import SWITCHES, Configured, read_configured
+from afl_core.setup.doctor_settings import Configured, read_configured
 from afl_core.setup.fire import HEALTH_VARIABLE, Fired, fire_health, forget_failed_start
 from afl_core.setup.selection import Selected, remembered_hosts, select_hosts
+from afl_core.setup.vanished import have_vanished
 from afl_core.spec.health import HealthLine
 from afl_core.spec.host import HostAdapter
 from afl_core.store import status
@@ -86,11 +87,12 @@ def _selected(
     fired = {event: _fired(command, home, str(current.get("build"))) for event, command in found.commands.items() if event in wanted}
     works = {event for event, shot in fired.items() if shot.ok}
     usable = not found.problem and not found.switched_off_in
-    configured = usable and set(wanted) <= set(found.commands)
+    configured = usable and set(wanted) <= set(found.commands) - set(found.disabled)
     connected = configured and set(wanted) <= works
     reviewer = _reviewer(home, registry, one.name)
     last = last_seen(db, one.name)
-    lines = [*_settings_lines(one, found, wanted), *_fired_lines(one, fired), *_seen_lines(one, last, home.clock())]
+    vanished = have_vanished(home.paths, one, found)
+    lines = [*_settings_lines(one, found, wanted, vanished=vanished), *_fired_lines(one, fired), *_seen_lines(one, last, home.clock())]
     if connected:
         lines.insert(
             0,
@@ -147,19 +149,32 @@ def _fired(command: str, home: Home, build: str) -> Fired:
     return shot
 
 
-def _settings_lines(one: Selected, found: Configured, wanted: Mapping[str, str]) -> list[HealthLine]:
+def _settings_lines(one: Selected, found: Configured, wanted: Mapping[str, str], *, vanished: bool) -> list[HealthLine]:
     name, lines = f"host {one.name}", []
     if found.problem:
         return [
             fail(
                 name,
-                f"{one.manifest.label} ignores all of its settings: {found.problem}",
+                f"{one.manifest.label} cannot use its settings: {found.problem}",
                 f"correct {one.settings_path}, then run: afl doctor",
             )
         ]
     if found.switched_off_in:
-        lines.append(fail(name, f"{found.switched_off_in} switches all hooks off ({', '.join(SWITCHES)})", "remove that line there"))
-    if missing := [event for event in wanted if event not in found.commands]:
+        lines.append(fail(name, f"{found.switched_off_in} switches all hooks off ({', '.join(found.switches)})", "remove that line there"))
+    if found.disabled:
+        lines.append(
+            fail(name, f"{one.settings_path} switches our hook for {', '.join(found.disabled)} off", "take it out of the list there")
+        )
+    if vanished:
+        lines.append(
+            fail(
+                name,
+                f"our hooks were written to {one.settings_path} and are gone: a session of {one.manifest.label} that ran then wrote its settings"
+                " back from memory",
+                f"close every session of {one.manifest.label}, then run: afl install",
+            )
+        )
+    elif missing := [event for event in wanted if event not in found.commands]:
         lines.append(fail(name, f"{one.settings_path} has no hook of ours for {', '.join(missing)}", "run: afl install"))
     if found.hidden:
         lines.append(

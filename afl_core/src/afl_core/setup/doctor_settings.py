@@ -5,18 +5,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import attrs
 
 from afl_core.model.errors import AflError
+from afl_core.setup.edit_json_comments import blanked
 from afl_core.setup.edit_json_hooks import as_dict, find_owned
-from afl_core.setup.edit_json_scan import Object, is_blank, scan
+from afl_core.setup.edit_json_scan import is_blank, scan
 from afl_core.setup.edit_target import look_at
 from afl_core.setup.selection import owner_of
 from afl_core.spec.host import HostAdapter
 
-SWITCHES = ("disableAllHooks",)
-"""Settings of hosts that switch every hook off, ours included."""
+SWITCHES: Mapping[tuple[str, ...], bool] = {("disableAllHooks",): True, ("hooksConfig", "enabled"): False}
+"""Settings of hosts, by the way to them, and the value with which they switch every hook off, ours included."""
+
+SINGLE_SWITCH = ("hooksConfig", "disabled")
+"""A list of commands that a host shall not run."""
 
 SIBLING_SETTINGS = ("settings.local.json",)
 """Files beside a host's settings that can hold such a switch."""
@@ -24,12 +29,19 @@ SIBLING_SETTINGS = ("settings.local.json",)
 
 @attrs.frozen
 class Configured:
-    """Our commands in one settings file, by event, as they stand there; `problem` is why the file cannot be used."""
+    """Our commands in one settings file, by event, as they stand there; `problem` is why the file cannot be used.
+
+    `switches`: what switches all hooks off, in `switched_off_in`. `disabled`: the events of single commands that are switched off.
+    `keys`: the file's own keys at its top, None where it cannot be used.
+    """
 
     commands: dict[str, str]
     hidden: tuple[str, ...] = ()
     switched_off_in: str = ""
+    switches: tuple[str, ...] = ()
+    disabled: tuple[str, ...] = ()
     problem: str = ""
+    keys: frozenset[str] | None = None
 
 
 def read_configured(adapters: Mapping[str, HostAdapter], name: str, path: Path) -> Configured:
@@ -38,31 +50,46 @@ def read_configured(adapters: Mapping[str, HostAdapter], name: str, path: Path) 
         content = look_at(path).content
         if content is None or is_blank(content):
             return Configured({})
-        root = scan(content)
+        root = scan(content, comments=adapters[name].manifest().comments)
         found = find_owned(content, root, owner_of(adapters, name))
     except AflError as bad:
         return Configured({}, problem=bad.sentence)
     commands = {one.event: str(as_dict(content, one.handler).get("command")) for one in found if one.effective}
     hidden = tuple(one.event for one in found if not one.effective)
-    off = str(path) if isinstance(root, Object) and _is_switched_off(content) else _switched_off_beside(path)
-    return Configured(commands, hidden, off)
+    body = values_of(content)
+    single = _at(body, SINGLE_SWITCH)
+    disabled = tuple(event for event, command in commands.items() if isinstance(single, list) and command in single)
+    switches = _switched_off(body)
+    off, switches = (str(path), switches) if switches else _switched_off_beside(path)
+    return Configured(commands, hidden, off, switches, disabled, keys=frozenset(body))
 
 
-def _switched_off_beside(path: Path) -> str:
+def values_of(content: bytes) -> dict[str, Any]:
+    """What a settings file says, comments left out; nothing when it is no object."""
+    try:
+        body = json.loads(blanked(content).decode("utf-8-sig", "replace"))
+    except (ValueError, RecursionError):
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _switched_off_beside(path: Path) -> tuple[str, tuple[str, ...]]:
     for name in SIBLING_SETTINGS:
         beside = path.parent / name
         try:
             content = look_at(beside).content
-            if content is not None and _is_switched_off(content):
-                return str(beside)
         except AflError:  # a file that cannot be read is ignored by the host too
             continue
-    return ""
+        if content is not None and (switches := _switched_off(values_of(content))):
+            return str(beside), switches
+    return "", ()
 
 
-def _is_switched_off(content: bytes) -> bool:
-    try:
-        body = json.loads(content.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return False
-    return isinstance(body, dict) and any(body.get(name) is True for name in SWITCHES)
+def _switched_off(body: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(f"{'.'.join(way)}: {json.dumps(off)}" for way, off in SWITCHES.items() if _at(body, way) is off)
+
+
+def _at(body: object, way: tuple[str, ...]) -> object:
+    for key in way:
+        body = body.get(key) if isinstance(body, dict) else None
+    return body

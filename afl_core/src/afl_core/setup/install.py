@@ -6,6 +6,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 import attrs
@@ -34,6 +35,7 @@ from afl_core.setup.selection import Selection, remembered_hosts, select_hosts
 from afl_core.setup.starting import forget_failures, lacks_spool_key, make_spool_key
 from afl_core.setup.stop import stop_worker
 from afl_core.setup.turnstile import alone
+from afl_core.setup.vanished import running
 from afl_core.spec.keystore import Keystore
 from afl_core.store.migrate import create_or_migrate
 from afl_core.store.schema import SCHEMA_VERSION
@@ -156,6 +158,7 @@ def plan_install(
             *upgrade.warnings(before, current),
             *selection.warnings,
             *_about_hosts(selection),
+            *_about_sessions(selection, connection),
             *_about_plugins(registry),
         ),
         clock=home.clock,
@@ -330,6 +333,17 @@ def _about_hosts(selection: Selection) -> list[str]:
         if not one.present
     ]
     return said
+
+
+def _about_sessions(selection: Selection, connection: Connection) -> list[str]:
+    """What writes its settings back from memory may take out what is about to be written."""
+    edited = {edit.path for edit in connection.edits if edit.changes}
+    return [
+        f"{one.manifest.label} is running (process {', '.join(map(str, pids))}) and may write its settings back without our hooks;"
+        " close it first, or look with `afl doctor` after it has ended"
+        for one in selection.selected
+        if Path(os.path.abspath(one.settings_path)) in edited and (pids := running(one))
+    ]
 
 
 def _about_plugins(registry: Registry) -> list[str]:

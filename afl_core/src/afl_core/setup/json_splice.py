@@ -42,9 +42,7 @@ class HookEntry:
         return {**matcher, "hooks": [self.handler()]}
 
 
-def ensure_hook_entries(
-    document: bytes, entries: tuple[HookEntry, ...], owned: Owned | None = None, *, comments: bool = False
-) -> bytes:
+def ensure_hook_entries(document: bytes, entries: tuple[HookEntry, ...], owned: Owned | None = None, *, comments: bool = False) -> bytes:
     """`document` with exactly `entries` as our entries: one an event, ours of other events taken out, other people's untouched.
 
     `owned` is given each handler object (the one with "command") and says whether it is ours; by default one is ours when its
@@ -181,7 +179,9 @@ def _append(
         comma, glue = (b",", style.newline + indent) if lines else (style.comma, b"")
         if at > last.end:  # a neighbour's comment stays on the neighbour's line
             comma, glue = b",", glue or _apart(document, at, into, style, indent)
-        return document[: last.end] + comma + document[last.end : at] + glue + write(attrs.evolve(style, lines=lines), indent) + document[at:]
+        return (
+            document[: last.end] + comma + document[last.end : at] + glue + write(attrs.evolve(style, lines=lines), indent) + document[at:]
+        )
     if within := comments_in(document, into.start + 1, into.end - 1):
         at, inner = within[-1].end, line_indent(document, into.start) + style.indent
         glue = style.newline + inner if style.lines else _apart(document, at, into, style, inner)

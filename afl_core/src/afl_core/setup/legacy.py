@@ -17,7 +17,7 @@ from afl_core.processes.run import run
 from afl_core.settings.paths import Paths
 from afl_core.setup.database import Kind, look_at_database, table_names
 from afl_core.setup.edit_json_hooks import find_owned
-from afl_core.setup.edit_json_scan import is_blank, scan
+from afl_core.setup.edit_json_scan import BOM, Node, is_blank, scan
 from afl_core.setup.edit_target import look_at
 
 LABEL = "io.github.super3ben.agent-feedback-loop.reconcile"
@@ -78,9 +78,14 @@ def recognise(paths: Paths, settings: Sequence[Path]) -> Legacy:
 def _has_hooks(path: Path) -> bool:
     try:
         content = look_at(path).content
-        return content is not None and not is_blank(content) and bool(find_owned(content, scan(content), owns_handler))
+        return content is not None and not is_blank(content) and bool(find_owned(content, _tree(content), owns_handler))
     except AflError:
         return False
+
+
+def _tree(content: bytes) -> Node:
+    """Read with comments, which some hosts allow: whether they may stand here is for the edit to say."""
+    return scan(content, comments=not content.startswith(BOM))
 
 
 def move_aside(legacy: Legacy, paths: Paths, checkpoint: Callable[[str], None]) -> list[str]:

@@ -15,12 +15,16 @@ PS_SECONDS = 5.0
 
 
 class Process(NamedTuple):
-    """One living process; `command` is its arguments joined by spaces where they cannot be told apart, else by NUL."""
+    """One living process; `command` is its arguments joined by spaces where they cannot be told apart, else by NUL.
+
+    `user`: the id of whom it belongs to, None where that is not known.
+    """
 
     pid: int
     parent: int
     group: int
     command: bytes
+    user: int | None = None
 
     def has(self, word: str) -> bool:
         """Whether this is one of its arguments, or stands in its command line where arguments cannot be told apart."""
@@ -46,7 +50,8 @@ def _of_proc(name: str) -> Process | None:
     with contextlib.suppress(OSError, ValueError, IndexError):  # it ended meanwhile
         state, parent, group = Path(f"/proc/{name}/stat").read_bytes().rpartition(b")")[2].split()[:3]
         if state not in (b"Z", b"X"):
-            return Process(int(name), int(parent), int(group), Path(f"/proc/{name}/cmdline").read_bytes())
+            command, user = Path(f"/proc/{name}/cmdline").read_bytes(), os.stat(f"/proc/{name}").st_uid
+            return Process(int(name), int(parent), int(group), command, user)
     return None
 
 

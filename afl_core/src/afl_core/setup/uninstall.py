@@ -20,6 +20,7 @@ from afl_core.plugins.registry import Registry
 from afl_core.settings.paths import Paths
 from afl_core.setup import render
 from afl_core.setup.edit_journal import EditJournal
+from afl_core.setup.edit_plan import Transform
 from afl_core.setup.edits import PlannedEdit, apply_edits, plan_edit, plan_undo
 from afl_core.setup.journal import damage_of_journal, journal_path, put_journal_aside, read_journal, store_journal
 from afl_core.setup.json_splice import only_ours_changed, remove_hook_entries
@@ -68,7 +69,8 @@ def plan_uninstall(home: Home, remove_files: bool = False) -> UninstallPlan:
     adapters = Registry(read_entry_points()).hosts()
     before, damage = recall(paths, adapters, home.environ)
     journal_damage = damage_of_journal(paths)
-    edits = _edits(adapters, before, EditJournal(()) if journal_damage else read_journal(paths))
+    plain = _without_comments(adapters, before, home)
+    edits = _edits(adapters, before, EditJournal(()) if journal_damage else read_journal(paths), plain)
     steps = [f"{'delete' if edit.deletes else 'edit'} {edit.path}" for edit in edits if edit.changes]
     if journal_damage:
         steps.append(f"put {journal_path(paths)} aside, which cannot be read: our hooks are taken out entry by entry")
@@ -132,21 +134,34 @@ def _carry_out(plan: UninstallPlan, checkpoint: Callable[[str], None]) -> list[s
     return ended
 
 
-def _edits(adapters: dict[str, HostAdapter], before: dict[str, Any], journal: EditJournal) -> tuple[PlannedEdit, ...]:
-    """What the journal can undo, and our entries out of every remembered file the journal does not know."""
+def _without_comments(adapters: dict[str, HostAdapter], before: dict[str, Any], home: Home) -> set[str]:
+    """The settings files of hosts that read no comments; of a file that only the journal remembers, nobody knows the host any more."""
+    known = remembered_hosts(before)
+    strict = [name for name, adapter in adapters.items() if not adapter.manifest().comments]
+    here = {str(adapters[name].locate(Path(home.paths.home), home.environ).settings_path) for name in strict}
+    return here | {known[name]["settings_path"] for name in strict if name in known}
+
+
+def _edits(adapters: dict[str, HostAdapter], before: dict[str, Any], journal: EditJournal, plain: set[str]) -> tuple[PlannedEdit, ...]:
+    """What the journal can undo, and our entries out of every remembered file the journal does not know. `plain`: files without comments."""
     owners = [owner_of(adapters, name) for name in adapters]
 
     def owned(handler: dict[str, Any]) -> bool:
         return any(owner(handler) for owner in owners)
 
-    def withdraw(document: bytes) -> bytes:
-        return remove_hook_entries(document, owned)
-
-    check = only_ours_changed(owned)
-    edits = plan_undo(journal, withdraw, check)
     known = {record.path for record in journal.records}
-    others = [Path(entry["settings_path"]) for entry in remembered_hosts(before).values() if entry["settings_path"] not in known]
-    return (*edits, *(plan_edit(path, withdraw, check) for path in others if os.path.lexists(path)))
+    others = [entry["settings_path"] for entry in remembered_hosts(before).values() if entry["settings_path"] not in known]
+    edits: list[PlannedEdit] = []
+    for comments in (False, True):
+        withdraw, check = _withdrawal(owned, comments), only_ours_changed(owned, comments=comments)
+        records = tuple(record for record in journal.records if (record.path not in plain) is comments)
+        edits += plan_undo(EditJournal(records), withdraw, check)
+        edits += [plan_edit(Path(path), withdraw, check) for path in others if (path not in plain) is comments and os.path.lexists(path)]
+    return tuple(edits)
+
+
+def _withdrawal(owned: Callable[[dict[str, Any]], bool], comments: bool) -> Transform:
+    return lambda document: remove_hook_entries(document, owned, comments=comments)
 
 
 def _delete(paths: Paths) -> None:

@@ -37,8 +37,9 @@ class HostManifest:
     `machine_prefixes`: a prompt that starts with one of them was not typed by a person.
     `compaction_sources`: values of `source` that open a new epoch. `routing_env`: names forwarded with every frame (directories, base URLs, proxies, certificates).
     `timeout_unit_ms`: the unit in which the host wants a hook's timeout, in ms (1000: seconds). `own_shell`: the host runs commands through the
-    person's own shell, which need not be a POSIX one. `comments`: its settings may hold // and /* */ comments. `prepended`: (start, end) of
-    elements the host puts before a prompt, `appended` those it puts behind one; they are no words of the person's.
+    person's own shell, which need not be a POSIX one. `comments`: its settings may hold // and /* */ comments (and no byte order mark).
+    `rewrites_settings`: a running session writes its settings back from memory, and what was added to the file meanwhile is lost.
+    `prepended`: (start, end) of elements the host puts before a prompt, `appended` those it puts behind one; they are no words of the person's.
     """
 
     name: str
@@ -57,6 +58,7 @@ class HostManifest:
     comments: bool = False
     prepended: tuple[tuple[str, str], ...] = ()
     appended: tuple[tuple[str, str], ...] = ()
+    rewrites_settings: bool = False
 
 
 @attrs.frozen
