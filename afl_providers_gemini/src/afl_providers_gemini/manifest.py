@@ -106,4 +106,5 @@ MANIFEST = HostManifest(
     comments=True,
     prepended=PREPENDED,
     appended=APPENDED,
+    rewrites_settings=True,
 )

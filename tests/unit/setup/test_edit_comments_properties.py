@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import attrs
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -137,3 +138,23 @@ def test_what_is_no_comment_stays_when_comments_are_blanked_out(document):
     assert plain.count(b"\n") == document.count(b"\n")
     assert comments_in(plain) == ()
     assert repr(scan(plain)) == repr(scan(document, comments=True))
+
+
+@settings(max_examples=300)
+@given(written(documents(ANYBODYS)), ENTRIES, st.data())
+def test_comments_written_among_our_entries_afterwards_are_not_lost_either(document, entries, data):
+    after = ensure_hook_entries(document, entries, ours, comments=True)
+    places = [found.end() for found in re.finditer(rb'[{,]\s*(?="type": "command")|\[|"timeout":', blanked_strings(after))]
+    if places:
+        place = data.draw(st.sampled_from(places))
+        after = after[:place] + data.draw(st.sampled_from([b" // late\n", b"/* late */"])) + after[place:]
+    removed = remove_hook_entries(after, ours, comments=True)
+    assert texts_of(after) == texts_of(removed)
+    assert semantically_equal_outside(after, removed, ours, comments=True)
+    changed = ensure_hook_entries(after, tuple(attrs.evolve(entry, timeout=1) for entry in entries), ours, comments=True)
+    assert texts_of(after) == texts_of(changed)
+
+
+def blanked_strings(document):
+    """The document in which nothing stands in strings or comments any more, except our own keys."""
+    return re.sub(rb'"(?!type": "command"|timeout":)(?:[^"\\]|\\.)*"(?!: "command")', lambda found: b"_" * len(found[0]), blanked(document))

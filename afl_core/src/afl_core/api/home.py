@@ -18,7 +18,7 @@ from afl_core.plugins.isolation import Guard, Mark, MemoryLedger
 from afl_core.plugins.registry import Registry
 from afl_core.redaction.chain import Chain
 from afl_core.settings.load import load_policy, load_settings
-from afl_core.settings.schema import VARIABLES, Policy, Settings
+from afl_core.settings.schema import VARIABLES, Policy, Settings, for_reviewers
 from afl_core.spec.keystore import Keystore
 from afl_core.store.connection import connect
 from afl_core.vault.blobs import Blobs
@@ -83,8 +83,7 @@ class Home:
     @property
     def reviewer_environ(self) -> dict[str, str]:
         """The environment a reviewer's command is found with: what a person set in the settings file counts like the variable."""
-        named = {"AGENT_FEEDBACK_LOOP_CLAUDE_COMMAND": self.settings.claude_command}
-        return {**self.environ, **{name: value for name, value in named.items() if value}}
+        return {**self.environ, **for_reviewers(self.settings)}
 
     @functools.cached_property
     def policy(self) -> Policy:

@@ -29,7 +29,7 @@ from afl_core.review.handoff import Handoff
 from afl_core.review.receipt import parse_receipt
 from afl_core.settings.load import load_policy
 from afl_core.settings.paths import Paths
-from afl_core.settings.schema import PREFIX, Settings
+from afl_core.settings.schema import Settings, for_reviewers
 from afl_core.spec.reviewer import ProcessResult, Reviewer, ReviewerAnswer, ReviewerCommand, ReviewRequest, Usage
 from afl_core.store import reviews as review_rows
 from afl_core.store import spend as spend_rows
@@ -102,7 +102,7 @@ def run_review(
         lease = queue.claim(db, review_id, owner, now, LEASE_MS)
     if lease is None:
         return Outcome(review_id, Result.NOT_CLAIMED)
-    work = _Work(db, paths, settings, reviewers, _with_command(environ, settings, lease.host), clock, redact, lease)
+    work = _Work(db, paths, settings, reviewers, {**environ, **for_reviewers(settings)}, clock, redact, lease)
     try:
         return Outcome(review_id, Result.COMPLETED, committed=work.review())
     except Exception as bad:  # noqa: BLE001 - every end of a review has a reason, whoever raised
@@ -326,12 +326,6 @@ class _Work:
             return self.redact(whole) if whole else ""
         except Exception:  # noqa: BLE001 - the reason is stored; only its detail stays out
             return ""
-
-
-def _with_command(environ: Mapping[str, str], settings: Settings, host: str) -> Mapping[str, str]:
-    """The environment with the host's command as the settings name it, so that a provider finds it wherever it was set."""
-    command = str(getattr(settings, f"{host}_command", ""))
-    return {**environ, f"{PREFIX}{host.upper()}_COMMAND": command} if command else environ
 
 
 def _reading(reviewer: Reviewer) -> Callable[[ProcessResult], ReviewerAnswer]:

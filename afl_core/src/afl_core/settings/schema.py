@@ -71,6 +71,16 @@ class Settings:
     debug: bool = _setting(False, PREFIX + "DEBUG", "write transition lines to standard error")
 
 
+REVIEWER_VARIABLES = ("claude_command", "codex_command", "gemini_command", "reviewer_env_allowlist")
+"""The settings that reviewers are told by their variables, wherever they were set."""
+
+
+def for_reviewers(settings: Settings) -> dict[str, str]:
+    """Variable -> value of the settings a reviewer must know to find its command and its login; those that are not set are left out."""
+    told = {field.metadata["env"]: getattr(settings, field.name) for field in attrs.fields(Settings) if field.name in REVIEWER_VARIABLES}
+    return {name: value for name, value in told.items() if value}
+
+
 VARIABLES = frozenset(field.metadata["env"] for field in attrs.fields(Settings))
 """The environment variables that stand for settings."""
 

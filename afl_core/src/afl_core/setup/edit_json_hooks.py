@@ -65,7 +65,7 @@ def cut(document: bytes, chain: tuple[Step, ...]) -> bytes:
             return without(document, element.start, element.end, trim=True)
         lead = _lead(document, container, element)
         if lead:
-            return document[: element.start - lead] + document[element.end :]
+            return without(document, element.start - lead, element.end)
     if in_group and not only_matcher_and_hooks(chain[-2][1]):
         return without(document, container.start + 1, container.end - 1)
     if len(chain) > 1:
