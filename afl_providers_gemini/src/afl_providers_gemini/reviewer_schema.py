@@ -32,27 +32,27 @@ def accepted(schema: Mapping[str, Any]) -> dict[str, Any]:
             found[key] = [accepted(inner) for inner in value]
         elif key == "definitions":
             found["$defs"] = {name: accepted(inner) for name, inner in value.items()}
-    return _moved(found) if "definitions" in schema else {**found, **_choice(schema)}
+    found |= _choice(schema)
+    return _moved(found) if "definitions" in schema else found
 
 
 def _choice(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """`enum`, for texts and numbers only; a constant is a choice of one. Of truth values and null only the type remains."""
+    """`enum`, for texts and numbers only; a constant is a choice of one. Of a choice with truth values or null only the types remain."""
     values = schema["enum"] if "enum" in schema else [schema["const"]] if "const" in schema else []
-    if not values:
+    kinds = list(dict.fromkeys(_kind(value) for value in values))
+    if not kinds or "" in kinds:
         return {}
-    if all(isinstance(value, str | int | float) and not isinstance(value, bool) for value in values):
-        kind = "string" if all(isinstance(value, str) for value in values) else "number"
-        return {"enum": list(values), "type": schema.get("type", kind)}
-    kinds = [name for name, fits in (("null", _is_null), ("boolean", _is_truth)) if any(fits(value) for value in values)]
-    return {"type": schema.get("type", kinds[0] if len(kinds) == 1 else kinds)} if kinds else {}
+    kept = {"enum": list(values)} if set(kinds) <= {"string", "number"} else {}
+    return {**kept, "type": schema.get("type", kinds[0] if len(kinds) == 1 else kinds)}
 
 
-def _is_null(value: object) -> bool:
-    return value is None
-
-
-def _is_truth(value: object) -> bool:
-    return isinstance(value, bool)
+def _kind(value: object) -> str:
+    """The type of a value in a choice; '' for lists and objects, which the service cannot choose from."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    return "string" if isinstance(value, str) else "number" if isinstance(value, int | float) else ""
 
 
 def _moved(schema: dict[str, Any]) -> dict[str, Any]:
