@@ -141,4 +141,4 @@ def test_a_missing_login_postpones_the_review_and_says_what_to_set(review, kind)
 
 
 def test_a_service_that_never_answers_ends_at_the_deadline(review):
-    assert review(hang(), deadline=15).answer.reason == "reviewer_timeout"
+    assert review(hang(), deadline=5).answer.reason == "reviewer_timeout"

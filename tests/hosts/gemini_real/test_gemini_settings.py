@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
+from types import SimpleNamespace
 
 import pytest
 
 from afl_core.setup.edit_json_comments import texts_of
 from afl_core.setup.json_splice import HookEntry, ensure_hook_entries, remove_hook_entries
 from afl_core.setup.render import command_for
+from afl_core.setup.vanished import running
 from afl_core.testing.gemini_api import MockGemini, call
 from afl_core.testing.gemini_cli import base
 
@@ -65,7 +68,7 @@ def test_with_the_hook_file_gone_the_turn_is_one_request_and_nothing_else(commen
         assert [(seen.method, seen.status) for seen in api.traffic] == [("streamGenerateContent", 200)]
 
 
-@pytest.mark.parametrize("document", [b'{"a": 1,}', b"\xef\xbb\xbf{}", b'{"a": 1', b"// only words\n"])
+@pytest.mark.parametrize("document", [b'{"a": 1,}', b"\xef\xbb\xbf{}"])
 def test_what_we_refuse_to_edit_the_host_refuses_to_start_with(gemini, document):
     with MockGemini() as api:
         sandbox = gemini(api)
@@ -74,13 +77,26 @@ def test_what_we_refuse_to_edit_the_host_refuses_to_start_with(gemini, document)
         assert api.traffic == []
 
 
-def test_an_interactive_session_runs_a_tool_of_the_mock_in_the_pseudo_terminal(gemini):
+def test_a_session_that_runs_is_seen_and_writes_our_hooks_away_but_no_comment(gemini, home):
+    entry = HookEntry("BeforeAgent", None, "true afl", 5000)
     with MockGemini([call("read_file", {"file_path": "note.txt"}), "It says one."]) as api:
         sandbox = gemini(api)
+        before = b"// mine\n" + sandbox.settings_path.read_bytes()
+        sandbox.settings_path.write_bytes(before)
         (sandbox.project / "note.txt").write_text("one\n", encoding="utf-8")
+        selected = SimpleNamespace(binary=sandbox.binary, manifest=SimpleNamespace(rewrites_settings=True))
         with sandbox.interactive() as terminal:
+            assert terminal.pid in running(selected)
             terminal.submit("what does the note say", timeout=120)
             terminal.wait_for("It says one", timeout=120)
+            sandbox.settings_path.write_bytes(ensure_hook_entries(before, (entry,), comments=True))
+            terminal.submit("/vim", timeout=120)
+            deadline = time.monotonic() + 120
+            while b"true afl" in (now := sandbox.settings_path.read_bytes()) and time.monotonic() < deadline:
+                time.sleep(0.05)
+        assert b"true afl" not in now
+        assert texts_of(now) == (b"// mine",)
+        assert terminal.pid not in running(selected)
         first, second = api.requests
         assert "read_file" in first.function_names
         assert "one" in second.contents_text
