@@ -87,10 +87,10 @@ def test_a_session_that_runs_is_seen_and_writes_our_hooks_away_but_no_comment(ge
         selected = SimpleNamespace(binary=sandbox.binary, manifest=SimpleNamespace(rewrites_settings=True))
         with sandbox.interactive() as terminal:
             assert terminal.pid in running(selected)
-            terminal.submit("what does the note say", timeout=120)
+            sandbox.say(terminal, "what does the note say")
             terminal.wait_for("It says one", timeout=120)
             sandbox.settings_path.write_bytes(ensure_hook_entries(before, (entry,), comments=True))
-            terminal.submit("/vim", timeout=120)
+            sandbox.say(terminal, "/vim", shown="Toggle vim mode")
             deadline = time.monotonic() + 120
             while b"true afl" in (now := sandbox.settings_path.read_bytes()) and time.monotonic() < deadline:
                 time.sleep(0.05)

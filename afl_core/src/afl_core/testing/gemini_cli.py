@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -36,6 +38,10 @@ def find_gemini() -> Path | None:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     path = Path(named) if named else cache / "agent-feedback-loop" / "hosts" / f"gemini-{VERSION}" / "node_modules" / ".bin" / "gemini"
     return path if os.access(path, os.X_OK) and path.is_file() else None
+
+
+PAUSE_S = 0.2
+"""A person's pause before Enter: one that comes within 30 ms of the last key is taken for a pasted line end, and sends nothing."""
 
 
 @attrs.frozen
@@ -118,6 +124,14 @@ class GeminiSandbox:
             terminal.close()
             raise
         return terminal
+
+    @staticmethod
+    def say(terminal: Terminal, words: str, *, shown: str | None = None, timeout: float = 120.0) -> None:
+        """Type one line, wait until `shown` (a regular expression; without it the words themselves) is on the screen, send it."""
+        terminal.type(words)
+        terminal.wait_for(shown or re.escape(" ".join(words.split())), timeout=timeout)
+        time.sleep(PAUSE_S)
+        terminal.key("enter")
 
     def transcripts(self) -> list[Path]:
         """The sessions' transcripts, the least recently written first; those of sub-agents are not among them."""
