@@ -103,8 +103,8 @@ def test_a_run_in_the_persons_home_gives_a_receipt_fires_no_hook_and_leaves_only
     (seen,) = done.requests
     assert (seen.function_names, seen.headers.get("x-person")) == ((), "yes")
     assert seen.schema is not None
-    assert {path for path in done.written if "/afl-review/" not in path} <= {".gemini/projects.json"}
-    assert [path for path in done.written if path.startswith(".gemini/tmp/afl-review/chats/session-")]
+    assert {path for path in done.written if "/afl-isolated-review/" not in path} <= {".gemini/projects.json"}
+    assert [path for path in done.written if path.startswith(".gemini/tmp/afl-isolated-review/chats/session-")]
 
 
 @pytest.mark.parametrize(

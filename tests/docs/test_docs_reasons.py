@@ -8,8 +8,10 @@ import pytest
 
 from afl_core.lessons.explain import REASONS as OMISSIONS
 from afl_core.review.reasons import REASONS
-from afl_providers_claude.reviewer_failures import TABLE
+from afl_providers_claude.reviewer_failures import TABLE as CLAUDE
+from afl_providers_gemini.reviewer_failures import TABLE as GEMINI
 
+REVIEWERS = {"Claude Code": CLAUDE, "Gemini CLI": GEMINI}
 KINDS = {True: "an attempt", False: "postponed"}
 
 
@@ -28,14 +30,17 @@ def test_every_reason_of_a_review_is_documented_in_order_as_the_table_in_the_sou
     assert told == [(one.code, KINDS[one.counts], one.sentence, one.next_step) for one in REASONS.values()]
 
 
-def test_every_failure_of_the_claude_reviewer_is_documented_in_order(reasons_page, code):
-    rows = under(reasons_page, "What the Claude Code reviewer tells", "reason", "counted", "what happened", "advice")
+@pytest.mark.parametrize("label", REVIEWERS)
+def test_every_failure_of_a_reviewer_is_documented_in_order(reasons_page, code, label):
+    rows = under(reasons_page, f"What the {label} reviewer tells", "reason", "counted", "what happened", "advice")
     told = [(code(row["reason"])[0], row["counted"], row["what happened"], row["advice"]) for row in rows]
-    assert told == [(one.code, KINDS[one.counts], one.meaning, one.advice or "-") for one in TABLE]
+    assert told == [(one.code, KINDS[one.counts], one.meaning, one.advice or "-") for one in REVIEWERS[label]]
 
 
-def test_a_reason_of_the_claude_reviewer_is_one_that_reviews_know_and_count_alike():
-    assert {one.code: one.counts for one in TABLE} == {one.code: REASONS[one.code].counts for one in TABLE if one.code in REASONS}
+@pytest.mark.parametrize("label", REVIEWERS)
+def test_a_reason_of_a_reviewer_is_one_that_reviews_know_and_count_alike(label):
+    table = REVIEWERS[label]
+    assert {one.code: one.counts for one in table} == {one.code: REASONS[one.code].counts for one in table if one.code in REASONS}
 
 
 def test_every_reason_for_leaving_a_lesson_out_is_documented_in_order(reasons_page, code):

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
 from afl_core.spec.host import HostPlace, Line
 from afl_core.spec.transcripts import TranscriptIdentity, TranscriptRoot
 from afl_providers_gemini.record import read
+from afl_providers_gemini.reviewer_settings import FOLDER as REVIEW_FOLDER
 
 PATTERN = "*/chats/session-*.jsonl"
 """Below `tmp`: one folder a project. A subagent's log lies one level deeper, in a folder named after its parent's session."""
@@ -29,8 +31,9 @@ def identify(path: Path, head: bytes, beside: Callable[[str], bytes | None]) -> 
     session = record.text("sessionId") if record else None
     if record is None or session is None:
         return None
-    by_person = record.text("kind") in PERSONS_KINDS and path.parent.name == FOLDER
-    return TranscriptIdentity(session, _directory(beside(PROJECT_FILE)), by_person=by_person)
+    directory = _directory(beside(PROJECT_FILE))
+    by_person = record.text("kind") in PERSONS_KINDS and path.parent.name == FOLDER and os.path.basename(directory or "") != REVIEW_FOLDER
+    return TranscriptIdentity(session, directory, by_person=by_person)
 
 
 def _directory(content: bytes | None) -> str | None:

@@ -11,7 +11,7 @@ from afl_providers_gemini.reviewer_login import Login
 ALIAS = "afl-review"
 """The name under which the model is asked for: an alias carries the schema."""
 
-FOLDER = "afl-review"
+FOLDER = "afl-isolated-review"
 """The directory the command runs in; in the person's own home the host names its folder of transcripts after it."""
 
 HOME = "home"

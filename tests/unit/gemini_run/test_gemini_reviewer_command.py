@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import re
 import tomllib
+from pathlib import Path
 
 import attrs
 import pytest
 
 from afl_core.model.errors import ReviewError
 from afl_core.testing.recorded import FIXTURES
+from afl_providers_gemini.discovery import identify
 from afl_providers_gemini.reviewer import GeminiReviewer
 from afl_providers_gemini.reviewer_input import STDIN_LIMIT
 
@@ -64,8 +66,8 @@ def test_the_model_is_asked_through_an_alias_that_carries_the_schema(isolated, w
 
 def test_an_isolated_run_finds_neither_the_persons_home_nor_variables_of_the_folders_above(isolated, request_):
     work = str(request_.workdir)
-    assert isolated.folder == "afl-review"
-    assert isolated.files["afl-review/.env"] == b""
+    assert isolated.folder == "afl-isolated-review"
+    assert isolated.files["afl-isolated-review/.env"] == b""
     assert isolated.env["GEMINI_CLI_HOME"] == f"{work}/home"
     assert isolated.env["GEMINI_SYSTEM_MD"] == f"{work}/system.md"
     assert isolated.env["TMPDIR"] == f"{work}/tmp"
@@ -74,7 +76,7 @@ def test_an_isolated_run_finds_neither_the_persons_home_nor_variables_of_the_fol
 
 
 def test_a_run_in_the_persons_home_has_the_same_settings_in_a_folder_that_is_trusted_for_it_alone(isolated, kept):
-    ours = json.loads(kept.files["afl-review/.gemini/settings.json"])
+    ours = json.loads(kept.files["afl-isolated-review/.gemini/settings.json"])
     theirs = json.loads(isolated.files["home/.gemini/settings.json"])
     assert "security" not in ours  # the login is the person's own, and which folders are trusted is theirs to say
     assert "sessionRetention" not in ours["general"]
@@ -130,3 +132,10 @@ def test_a_command_that_has_gone_is_named(request_, tmp_path):
     with pytest.raises(ReviewError, match="/missing/gemini") as missing:
         GeminiReviewer().command(request_, gone)
     assert missing.value.reason == "reviewer_missing"
+
+
+@pytest.mark.parametrize(("directory", "by_person"), [("/home/dev/project", True), ("/home/dev/.agent/x.work/afl-isolated-review", False)])
+def test_what_a_run_leaves_in_the_persons_home_is_no_session_of_theirs(directory, by_person):
+    log = Path("/home/dev/.gemini/tmp/slug/chats/session-2026-01-01T00-00-11111111.jsonl")
+    found = identify(log, b'{"sessionId": "1", "kind": "main"}\n', {"../.project_root": directory.encode()}.get)
+    assert (found.native_id, found.by_person) == ("1", by_person)

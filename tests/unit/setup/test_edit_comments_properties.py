@@ -101,7 +101,7 @@ def written(draw, trees):
     return gap(0) + write(tree, 0) + gap(0)
 
 
-@settings(max_examples=600)
+@settings(max_examples=250)
 @given(written(documents(THEIRS)), ENTRIES)
 def test_putting_in_and_taking_out_gives_back_the_very_bytes(document, entries):
     after = ensure_hook_entries(document, entries, ours, comments=True)
@@ -109,7 +109,7 @@ def test_putting_in_and_taking_out_gives_back_the_very_bytes(document, entries):
     assert remove_hook_entries(after, ours, comments=True) == document
 
 
-@settings(max_examples=400)
+@settings(max_examples=150)
 @given(written(documents(ANYBODYS)), ENTRIES)
 def test_no_comment_is_lost_or_moved_past_another_and_nothing_of_others_changes(document, entries):
     after = ensure_hook_entries(document, entries, ours, comments=True)
@@ -120,7 +120,7 @@ def test_no_comment_is_lost_or_moved_past_another_and_nothing_of_others_changes(
     assert not re.search(rb'"afl (?:a|old)"', blanked(removed))
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(written(documents(ANYBODYS)), ENTRIES)
 def test_the_second_time_nothing_changes_and_the_host_sees_every_entry(document, entries):
     once = ensure_hook_entries(document, entries, ours, comments=True)
@@ -140,7 +140,7 @@ def test_what_is_no_comment_stays_when_comments_are_blanked_out(document):
     assert repr(scan(plain)) == repr(scan(document, comments=True))
 
 
-@settings(max_examples=300)
+@settings(max_examples=150)
 @given(written(documents(ANYBODYS)), ENTRIES, st.data())
 def test_comments_written_among_our_entries_afterwards_are_not_lost_either(document, entries, data):
     after = ensure_hook_entries(document, entries, ours, comments=True)

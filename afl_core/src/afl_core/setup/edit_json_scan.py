@@ -131,14 +131,14 @@ class _Scanner:
         self.space = _SPACE_OR_COMMENT if comments else _SPACE
 
     def fail(self, at: int, reason: str) -> NoReturn:
-        found = self.document[at : at + 1]
-        if not self.comments and found in {b"/", b"#"}:
-            reason = "a comment is not JSON; the host ignores the whole file while it is there"
-        elif found == b"#":
-            reason = "a comment begins with // or /*, not with #"
-        elif self.document[at : at + 2] == b"/*":
-            reason = "a comment without an end; what stands behind it cannot be told from it"
-        raise JsonSyntaxError(reason, *position(self.document, at))
+        found, where = self.document[at : at + 2], position(self.document, at)
+        if not self.comments and found.startswith((b"/", b"#")):
+            raise JsonSyntaxError("a comment is not JSON; the host ignores the whole file while it is there", *where)
+        if found.startswith(b"#"):
+            raise JsonSyntaxError("a comment begins with // or /*, not with #", *where)
+        if found == b"/*":
+            raise JsonSyntaxError("a comment without an end; what stands behind it cannot be told from it", *where)
+        raise JsonSyntaxError(reason, *where)
 
     def skip(self, at: int) -> int:
         found = self.space.match(self.document, at)
