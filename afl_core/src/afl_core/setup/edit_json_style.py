@@ -30,7 +30,7 @@ class Style:
 
 def detect_style(document: bytes, root: Object) -> Style:
     """The style of `document`; what it does not show is taken from the defaults (two spaces, one element a line)."""
-    feed = document.find(b"\n")
+    plain, feed = blanked(document), document.find(b"\n")
     newline = b"\r\n" if feed > 0 and document[feed - 1 : feed] == b"\r" else b"\n"
     if not root.members:
         return Style(newline=newline)
@@ -38,7 +38,7 @@ def detect_style(document: bytes, root: Object) -> Style:
     colon = document[first.key_end : first.value.start]
     if b"\n" in colon or b"\r" in colon or colon.strip(b" \t") != b":":
         colon = b": "
-    own_line = next((member for member in root.members if starts_line(document, member)), None)
+    own_line = next((member for member in root.members if starts_line(plain, member)), None)
     indent = DEFAULT_INDENT
     if own_line is not None:
         base, inner = line_indent(document, root.start), line_indent(document, own_line.start)
@@ -53,11 +53,10 @@ def line_indent(document: bytes, at: int) -> bytes:
     return line[: len(line) - len(line.lstrip(b" \t"))]
 
 
-def starts_line(document: bytes, element: Node | Member) -> bool:
-    """True when only white space and comments stand before `element` on its line, and there is a line before it."""
-    document = blanked(document)
-    feed = document.rfind(b"\n", 0, element.start)
-    return feed >= 0 and not document[feed + 1 : element.start].strip(b" \t")
+def starts_line(plain: bytes, element: Node | Member) -> bool:
+    """True when only white space stands before `element` on its line, and there is a line before it. `plain`: the document, comments blanked."""
+    feed = plain.rfind(b"\n", 0, element.start)
+    return feed >= 0 and not plain[feed + 1 : element.start].strip(b" \t")
 
 
 def render(value: object, style: Style, indent: bytes) -> bytes:

@@ -13,7 +13,7 @@ from typing import Any
 import attrs
 
 from afl_core.model.errors import SetupError
-from afl_core.setup.edit_json_comments import after_same_line, comments_in
+from afl_core.setup.edit_json_comments import after_same_line, blanked, comments_in
 from afl_core.setup.edit_json_compare import only_ours_changed, same_value, semantically_equal_outside
 from afl_core.setup.edit_json_hooks import Found, Owned, cut, find_owned
 from afl_core.setup.edit_json_scan import BOM, Array, JsonSyntaxError, Member, Node, Object, is_blank, position, scan
@@ -174,7 +174,7 @@ def _append(
     if elements:
         last = elements[-1]
         indent = line_indent(document, last.start)
-        lines = starts_line(document, last)
+        lines = starts_line(blanked(document), last)
         at = after_same_line(document, last.end, into.end - 1)
         comma, glue = (b",", style.newline + indent) if lines else (style.comma, b"")
         if at > last.end:  # a neighbour's comment stays on the neighbour's line
