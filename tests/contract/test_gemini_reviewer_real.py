@@ -37,7 +37,7 @@ class Reviewed:
 
 @pytest.fixture
 def review(home, gemini_bin):
-    """Run one review in a home with a hook, a memory file and comments; gives the answer, the requests and the files that came."""
+    """Run one review in a home with hooks, a server, an extension, a memory file and comments; gives the answer, the requests and the files that came."""
 
     def reviewed(*steps, isolated=True, key="mock-key", kind="gemini-api-key", url=None, deadline=120):
         config, mark, work = home / ".gemini", home / "fired", home / "work"
@@ -45,10 +45,13 @@ def review(home, gemini_bin):
         work.mkdir()
         settings = base()
         settings["security"]["auth"]["selectedType"] = kind
-        settings["hooks"] = {
-            event: [{"hooks": [{"type": "command", "command": f"touch '{mark}'"}]}]
-            for event in ("SessionStart", "BeforeAgent", "SessionEnd")
-        }
+        fires = {"type": "command", "command": f"touch '{mark}'"}
+        settings["hooks"] = {event: [{"hooks": [fires]}] for event in ("SessionStart", "BeforeAgent", "SessionEnd")}
+        settings["mcpServers"] = {"mine": {"command": "/bin/sh", "args": ["-c", fires["command"]]}}
+        extension = config / "extensions" / "mine"
+        (extension / "hooks").mkdir(parents=True)
+        (extension / "gemini-extension.json").write_text('{"name": "mine", "version": "1.0.0"}', encoding="utf-8")
+        (extension / "hooks" / "hooks.json").write_text(json.dumps({"hooks": settings["hooks"]}), encoding="utf-8")
         (config / "settings.json").write_text("// mine\n" + json.dumps(settings) + " /* end */\n", encoding="utf-8")
         (config / "GEMINI.md").write_text("MEMORY-OF-THE-PERSON\n", encoding="utf-8")
         (home / ".env").write_text("GEMINI_CLI_CUSTOM_HEADERS=x-person:yes\n", encoding="utf-8")
