@@ -63,7 +63,7 @@ def test_a_fresh_install_is_healthy_over_the_selected_host(home, environ):
     ):
         assert claude[name] is True, name
     assert claude["reviewerExecutable"] == str(home / "claude")
-    assert body["operational"] == {"readyClis": ["claude"], "unavailableClis": []}
+    assert (body["operational"]["readyClis"], body["operational"]["unavailableClis"]) == (["claude"], [])
     assert body["runtime"]["expectedBuild"] == body["runtime"]["runtimeBuild"]
     assert body["runtime"]["schemaVersion"] == body["runtime"]["expectedSchemaVersion"]
     json.dumps(body)
@@ -132,11 +132,12 @@ def test_a_switch_that_turns_all_hooks_off_is_found(home, environ, name):
     assert any(str(path) in sentence and "disableAllHooks" in sentence for sentence in said(report, Health.FAIL))
 
 
-def test_a_host_without_a_reviewer_is_connected_but_not_operational(home, environ):
+def test_the_only_host_without_a_reviewer_is_connected_but_nothing_works(home, environ):
     report = examine(home, {**environ, "AGENT_FEEDBACK_LOOP_CLAUDE_COMMAND": "/nowhere/claude"})
     claude = report.as_json()["clis"]["claude"]
-    assert (claude["connected"], claude["operational"]) == (True, False)
-    assert (report.healthy, report.degraded) == (True, True)
+    assert (claude["connected"], claude["operational"], claude["status"]) == (True, False, "reviewer_unavailable")
+    assert "/nowhere/claude" in claude["reason"]
+    assert (report.healthy, report.degraded) == (False, True)
 
 
 def test_when_events_were_last_seen_is_said(home, environ):

@@ -17,7 +17,7 @@ from afl_core.model.errors import VaultError
 from afl_core.model.event import Event, EventKind, Place, Role
 from afl_core.model.ids import new_id
 from afl_core.spec.host import HostManifest
-from afl_core.store import cursors, events, intake
+from afl_core.store import cursors, events, intake, sessions
 from afl_core.store.connection import writing
 from afl_core.vault.keys import Opener
 
@@ -48,9 +48,9 @@ class Waiting:
     received_ms: int
 
 
-def due(db: sqlite3.Connection, session_id: str, now: int, ended: bool) -> list[Waiting]:
-    """Hook rows that waited long enough, oldest first. A time that lies in the future counts as past."""
-    grace = ENDED_GRACE_MS if ended else GRACE_MS
+def due(db: sqlite3.Connection, session_id: str, now: int, ended: bool, *, patient: bool = True) -> list[Waiting]:
+    """Hook rows that waited long enough, oldest first; without `patient` all of them. A time that lies in the future counts as past."""
+    grace = 0 if not patient else ENDED_GRACE_MS if ended else GRACE_MS
     rows = db.execute(
         "SELECT intake_id, kind, turn, transcript_size, total_bytes, sealed, received_ms FROM intake WHERE session_id = ? AND state = 'new'"
         " AND kind IN ('prompt', 'stop') AND sealed IS NOT NULL AND (received_ms <= ? OR received_ms > ?) ORDER BY received_ms, intake_id",
@@ -70,12 +70,12 @@ def adopt(
     ended: bool,
     announce: Announce = lambda _events: None,
 ) -> int:
-    """Give every overdue hook row its event; returns how many were born.
+    """Give every overdue hook row its event (without `tools.patient`: every row); returns how many were born.
 
     Raises `VaultError` when the keystore cannot open them and `RedactionError` when their text cannot be judged: they keep waiting.
     """
     born = 0
-    for waiting in due(db, session.session_id, tools.clock(), ended):
+    for waiting in due(db, session.session_id, tools.clock(), ended, patient=tools.patient):
         opened = _open(db, waiting, opener, tools)
         text = _words(waiting, opened, manifest) if opened is not None else None
         if opened is None or text is None:
@@ -186,6 +186,7 @@ def _draft(db: sqlite3.Connection, session: Session, waiting: Waiting, text: str
         role=Role.USER if is_person else Role.ASSISTANT,
         text=redacted.text,
         turn=waiting.turn,
+        data_class=sessions.CANARY_CLASS if sessions.is_canary(session.session_id) else "normal",
         completeness="hook_only",
         source_ms=waiting.received_ms,
         captured_ms=tools.clock(),

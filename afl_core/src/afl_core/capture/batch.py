@@ -28,7 +28,7 @@ class Session:
 
 @attrs.frozen
 class Tools:
-    """What reading needs: redaction, sealing, time, isolation of the adapter."""
+    """What reading needs: redaction, sealing, time, isolation of the adapter. `patient`: the transcript is given time to show what a hook saw."""
 
     chain: Chain
     writer: Writer
@@ -37,6 +37,7 @@ class Tools:
     window_ms: int
     oldest_ms: int
     guard: Guard = attrs.field(factory=lambda: Guard(MemoryLedger()))
+    patient: bool = True
 
 
 @attrs.frozen

@@ -5,18 +5,25 @@ from __future__ import annotations
 import errno
 import platform
 import sqlite3
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+
+import attrs
 
 from afl_core.api.home import Home
 from afl_core.model.errors import AflError
 from afl_core.plugins.discovery import read_entry_points
 from afl_core.plugins.registry import Registry
-from afl_core.setup import doctor_disk, doctor_files, doctor_hosts, doctor_live, doctor_plugins, doctor_store
-from afl_core.setup.doctor_report import DoctorReport, Part, fail, report
+from afl_core.setup import doctor_disk, doctor_files, doctor_hosts, doctor_live, doctor_plugins, doctor_reviewers, doctor_store
+from afl_core.setup.doctor_report import DoctorReport, Part, fail, report, warn
+from afl_core.setup.fire import HEALTH_VARIABLE
 from afl_core.setup.recall import recall
+from afl_core.setup.runtime import MINIMUM_PYTHON
+from afl_core.spec.health import HealthLine
 from afl_core.store.connection import explain
+from afl_core.store.migrate import MINIMUM_SQLITE
 
 __all__ = ["DoctorReport", "doctor"]
 
@@ -36,12 +43,10 @@ def doctor(home: Home, live: bool = False) -> DoctorReport:
     if damage:
         parts["pointer"] = Part(lines=(fail("installed", damage, "run: afl install, which writes it anew"),))
     if not current.get("build"):
-        parts["installed"] = Part(
-            {"files": {}, "runtime": {"selected": False}, "clis": _clis(home)},
-            (fail("installed", f"nothing is installed in {paths.home}", "run: afl install"),),
-        )
+        parts["installed"] = Part({"files": {}, "runtime": {"selected": False}, "clis": _clis(home)}, (_nothing_installed(home),))
         return report(paths.home, parts, installed=False)
     parts["files"] = _examined("files", lambda: doctor_files.examine_files(home, current))
+    parts["directories"] = _examined("directories", lambda: doctor_files.examine_directories(home))
     parts["runtime"] = _examined("runtime", lambda: doctor_files.examine_runtime(home, current))
     db, parts["database"] = doctor_store.open_store(home)
     registry = home.registry if db is not None else Registry(read_entry_points())
@@ -52,11 +57,14 @@ def doctor(home: Home, live: bool = False) -> DoctorReport:
     exams: list[doctor_hosts.HostExam] = []
 
     def examine_hosts() -> Part:
-        part, found = doctor_hosts.examine_hosts(home, registry, current, db)
+        reviewers = doctor_reviewers.examine_reviewers(home, registry)
+        part, found = doctor_hosts.examine_hosts(home, registry, current, db, reviewers)
         exams.extend(found)
-        return part
+        return attrs.evolve(part, body={**part.body, "reviewers": reviewers})
 
     parts["hosts"] = _examined("hosts", examine_hosts)
+    # A part named "trust" adds `clis.<host>.events.<event>.trust`, one named "schedule" sets `scheduler` and `reconciliation`: the rules take them from there.
+    parts["shell"] = _shell(home)
     if (store := db) is not None:
         parts["store"] = _examined("store", lambda: doctor_store.examine_store(home, store))
     parts["disk"] = _examined("disk", lambda: doctor_disk.examine_disk(home, db))
@@ -83,11 +91,34 @@ def _examined(name: str, examine: Callable[[], Part]) -> Part:
 def _clis(home: Home) -> dict[str, Any]:
     """The hosts that could be connected."""
     hosts = Registry(read_entry_points()).hosts()
-    places = {name: adapter.locate(Path(home.paths.home), home.environ) for name, adapter in sorted(hosts.items())}
-    return {
-        name: {"selected": False, "absent": not place.present, "connected": False, "configured": False, "operational": False}
-        for name, place in places.items()
-    }
+    return {name: doctor_hosts.unselected_host(home, hosts[name]) for name in sorted(hosts)}
+
+
+def _nothing_installed(home: Home) -> HealthLine:
+    """What a newcomer is told: the next step depends on whether there is a coding agent to connect."""
+    hosts = Registry(read_entry_points()).hosts()
+    here = [adapter.manifest().label for _, adapter in sorted(hosts.items()) if adapter.locate(Path(home.paths.home), home.environ).present]
+    said = f"nothing is installed in {home.paths.home}"
+    if here:
+        return fail("installed", f"{said}; {', '.join(here)} can be connected", "run: afl install")
+    labels = ", ".join(adapter.manifest().label for _, adapter in sorted(hosts.items()))
+    if labels:
+        return fail(
+            "installed", f"{said}, and no coding agent was found there", f"install one of these first: {labels}; then run: afl install"
+        )
+    return fail(
+        "installed",
+        f"{said}, and no plug-in for a coding agent is there",
+        "install a provider, for example afl-providers-claude; then run: afl install",
+    )
+
+
+def _shell(home: Home) -> Part:
+    """What the shell this runs in does to hooks started from it."""
+    if not home.environ.get(HEALTH_VARIABLE):
+        return Part()
+    said = f"{HEALTH_VARIABLE} is set here: hooks started from this shell only say how the worker is"
+    return Part(lines=(warn("hosts", said, f"unset {HEALTH_VARIABLE}"),))
 
 
 def _scheduler() -> dict[str, Any]:
@@ -95,5 +126,15 @@ def _scheduler() -> dict[str, Any]:
     return {"supported": False, "configured": False, "active": False, "required": False, "reason": "not_installed_by_this_version"}
 
 
-def _capability() -> dict[str, str]:
-    return {"backend": "sqlite3", "python": platform.python_version(), "sqlite": sqlite3.sqlite_version, "platform": platform.system()}
+def _capability() -> dict[str, Any]:
+    """What this Python can do, and what is needed at least."""
+    is_enough = sys.version_info[:2] >= MINIMUM_PYTHON and sqlite3.sqlite_version_info >= MINIMUM_SQLITE
+    return {
+        "backend": "sqlite3",
+        "python": platform.python_version(),
+        "minimumPython": ".".join(map(str, MINIMUM_PYTHON)),
+        "sqlite": sqlite3.sqlite_version,
+        "minimumSqlite": ".".join(map(str, MINIMUM_SQLITE)),
+        "platform": platform.system(),
+        "status": "sufficient" if is_enough else "too_old",
+    }

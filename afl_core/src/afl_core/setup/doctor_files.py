@@ -26,7 +26,7 @@ from afl_core.store.schema import SCHEMA_VERSION
 
 
 def examine_files(home: Home, current: dict[str, Any]) -> Part:
-    """`files`: what must be there; and who may read it."""
+    """`files`: what must be there."""
     paths = home.paths
     wanted = {
         "prompt": paths.prompt_file,
@@ -38,7 +38,18 @@ def examine_files(home: Home, current: dict[str, Any]) -> Part:
         "runtimeCurrent": paths.current,
     }
     there = {name: os.path.isfile(path) for name, path in wanted.items()}
+    python = str(current.get("python") or "")
     lines = [fail("files", f"{wanted[name]} is missing", "run: afl install") for name, found in there.items() if not found]
+    if not lines:
+        lines.append(ok("files", f"the pack in {paths.pack} is complete"))
+    can_run = os.access(python, os.X_OK) and os.access(paths.hook, os.R_OK)
+    return Part({"files": {**there, **_earlier_names(there, can_run=can_run), "runtimeSelected": bool(current.get("build"))}}, tuple(lines))
+
+
+def examine_directories(home: Home) -> Part:
+    """Who may enter and read what is ours, whether it can be written, and whether the journal of edits can be read."""
+    paths = home.paths
+    lines: list[HealthLine] = []
     try:
         dirs = private_dirs(paths)
         lines += [warn("directories", f"{one.path}: {one.fault()}", "run: afl install") for one in dirs if one.fault()]
@@ -54,8 +65,20 @@ def examine_files(home: Home, current: dict[str, Any]) -> Part:
     except AflError as bad:
         lines.append(fail("journal", bad.sentence, bad.hint))
     if not lines:
-        lines.append(ok("files", f"the pack in {paths.pack} is complete and private"))
-    return Part({"files": {**there, "runtimeSelected": bool(current.get("build"))}}, tuple(lines))
+        lines.append(ok("directories", "what is ours is private"))
+    return Part(lines=tuple(lines))
+
+
+def _earlier_names(there: dict[str, bool], *, can_run: bool) -> dict[str, bool]:
+    """The names programs know from the earlier product: one script and one Python are both of its hooks and its launcher here."""
+    return {
+        "runtimeLauncher": there["hook"],
+        "coreHook": there["hook"],
+        "stopHook": there["hook"],
+        "triggerRules": there["front"],
+        "coreHookExecutable": can_run,
+        "stopHookExecutable": can_run,
+    }
 
 
 def examine_runtime(home: Home, current: dict[str, Any]) -> Part:

@@ -2,148 +2,168 @@
 
 from __future__ import annotations
 
-import os
 import sqlite3
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import attrs
 
 from afl_core.api.home import Home
-from afl_core.model.errors import AflError
 from afl_core.plugins.registry import Registry
+from afl_core.setup.doctor_host_rules import judge_host
 from afl_core.setup.doctor_report import Part, absent, ago, counted, fail, ok, warn
 from afl_core.setup.doctor_settings import Configured, read_configured
-from afl_core.setup.fire import HEALTH_VARIABLE, Fired, fire_health, forget_failed_start
+from afl_core.setup.fire import Fired, fire_health, forget_failed_start, shell_of
 from afl_core.setup.selection import Selected, remembered_hosts, select_hosts
 from afl_core.setup.vanished import have_vanished
 from afl_core.spec.health import HealthLine
 from afl_core.spec.host import HostAdapter
 from afl_core.store import status
 
+INSPECTED = "configured_command"
+"""What is looked at: our own commands, run as they stand in the host's settings."""
+
+NOT_OBSERVED = "not_observed"
+"""Whether a desktop application of the host runs, and with which settings, is never looked at."""
+
 
 @attrs.frozen
 class HostExam:
-    """What was found of one host."""
+    """What was found of one selected host; `commands` are those that stand in its settings, by event."""
 
     name: str
-    body: dict[str, Any]
+    facts: dict[str, Any]
     lines: tuple[HealthLine, ...]
     commands: Mapping[str, str]
-    connected: bool
 
 
-def examine_hosts(home: Home, registry: Registry, current: dict[str, Any], db: sqlite3.Connection | None) -> tuple[Part, list[HostExam]]:
-    """`clis`: every host a plug-in knows; only the selected ones count for health. Runs their commands."""
+def examine_hosts(
+    home: Home, registry: Registry, current: dict[str, Any], db: sqlite3.Connection | None, reviewers: Mapping[str, Mapping[str, Any]]
+) -> tuple[Part, list[HostExam]]:
+    """`clis`: the facts of every host a plug-in knows or install connected; `doctor_host_rules` judges them. Runs the commands of the selected ones."""
     adapters = registry.hosts()
     known = remembered_hosts(current)
     selection = select_hosts(adapters, home.paths, home.environ, current, sorted(set(known) & set(adapters)))
     forget_failed_start(home.paths)
-    exams = [_selected(home, registry, adapters, one, current, db) for one in selection.selected]
+    exams = [_selected(home, adapters, one, current, db, reviewers.get(one.name, {})) for one in selection.selected]
     lines = [line for exam in exams for line in exam.lines]
-    lines += [
-        warn(f"host {name}", f"{name} was connected, but no plug-in provides it now", "install its provider again, or run: afl uninstall")
-        for name in sorted(set(known) - set(adapters))
-    ]
+    bodies = {exam.name: exam.facts for exam in exams}
+    for name in sorted(set(known) - set(adapters)):
+        said = f"{name} was connected, but no plug-in provides it now"
+        lines.append(warn(f"host {name}", said, "install its provider again, or run: afl uninstall"))
+        bodies[name] = {"selected": True, "provided": False, "absent": False, "settings": known[name]["settings_path"]}
     lines += [
         absent(f"host {name}", f"{name} is here, but is not connected", f"run: afl install --host {name}") for name in selection.unselected
     ]
-    if home.environ.get(HEALTH_VARIABLE):
-        lines.append(
-            warn(
-                "hosts",
-                f"{HEALTH_VARIABLE} is set here: hooks started from this shell only say how the worker is",
-                f"unset {HEALTH_VARIABLE}",
-            )
-        )
     if current and not known:
-        lines.append(fail("hosts", "no coding agent is connected", "run: afl install"))
-    bodies = {exam.name: exam.body for exam in exams}
-    for name in sorted(set(adapters) - set(bodies)):
-        bodies[name] = {
-            "selected": False,
-            "absent": name not in selection.unselected,
-            "connected": False,
-            "configured": False,
-            "runnable": False,
-            "operational": False,
-        }
-    ready = [exam.name for exam in exams if exam.body["operational"]]
-    operational = {"readyClis": ready, "unavailableClis": [exam.name for exam in exams if exam.name not in ready]}
-    return Part({"clis": bodies, "operational": operational}, tuple(lines)), exams
+        lines.append(fail("hosts", "no coding agent is connected", "install one (see: afl plugins list), then run: afl install"))
+    bodies.update({name: unselected_host(home, adapters[name]) for name in adapters if name not in bodies})
+    return Part({"clis": dict(sorted(bodies.items()))}, tuple(lines)), exams
+
+
+def unselected_host(home: Home, adapter: HostAdapter) -> dict[str, Any]:
+    """The facts of a host that nothing is asked of: it is listed, and where its command is."""
+    place = adapter.locate(Path(home.paths.home), home.environ)
+    return {
+        "selected": False,
+        "provided": True,
+        "absent": True,
+        "settings": str(place.settings_path),
+        **_command(place.binary),
+        "events": {},
+    }
+
+
+def _command(binary: Path | None) -> dict[str, Any]:
+    return {"hostAvailable": binary is not None, "hostCommand": None if binary is None else str(binary)}
 
 
 def _selected(
     home: Home,
-    registry: Registry,
     adapters: Mapping[str, HostAdapter],
     one: Selected,
     current: dict[str, Any],
     db: sqlite3.Connection | None,
+    reviewer: Mapping[str, Any],
 ) -> HostExam:
     wanted = {entry.event: entry.command for entry in one.entries(home.paths, str(current.get("python")))}
-    kinds = {event.name: event.kind for event in one.manifest.events}
     found = read_configured(adapters, one.name, one.settings_path)
-    fired = {event: _fired(command, home, str(current.get("build"))) for event, command in found.commands.items() if event in wanted}
-    works = {event for event, shot in fired.items() if shot.ok}
-    usable = not found.problem and not found.switched_off_in
-    configured = usable and set(wanted) <= set(found.commands) - set(found.disabled)
-    connected = configured and set(wanted) <= works
-    reviewer = _reviewer(home, registry, one.name)
+    shell, build = shell_of(one.manifest, home.environ), str(current.get("build"))
+    fired = {event: _fired(command, home, build, shell) for event, command in found.commands.items() if event in wanted}
+    events = {
+        event.name: {
+            "kind": event.kind,
+            "configured": event.name in found.commands,
+            "asWritten": found.commands[event.name] == wanted[event.name] if event.name in found.commands else None,
+            "problem": _problem(fired[event.name]) if event.name in fired else None,
+            "trust": None,
+        }
+        for event in one.manifest.events
+    }
     last = last_seen(db, one.name)
-    vanished = have_vanished(home.paths, one, found)
-    lines = [*_settings_lines(one, found, wanted, vanished=vanished), *_fired_lines(one, fired), *_seen_lines(one, last, home.clock())]
-    if connected:
-        lines.insert(
-            0,
-            ok(
-                f"host {one.name}",
-                f"{one.manifest.label}: {counted(len(works), 'command')} in {one.settings_path} {'was' if len(works) == 1 else 'were'} run and answered",
-            ),
-        )
-    lines.append(
-        ok(f"reviewer {one.name}", f"reviews of {one.manifest.label} sessions can run: {reviewer['reviewerExecutable']}")
-        if reviewer["reviewerAvailable"]
-        else warn(
-            f"reviewer {one.name}",
-            f"reviews of {one.manifest.label} sessions wait: {reviewer['reason']}",
-            "evidence is kept until a reviewer is there",
-        )
-    )
+    facts = {
+        "selected": True,
+        "provided": True,
+        "absent": not one.present,
+        "settings": str(one.settings_path),
+        "settingsProblem": found.problem,
+        "switchedOffIn": found.switched_off_in,
+        "managedBlock": bool(found.commands),
+        **_command(one.binary),
+        "inspectionScope": INSPECTED,
+        "activeDesktopState": NOT_OBSERVED,
+        "events": events,
+        "lastSeen": last,
+        "reviewerAvailable": reviewer.get("available"),
+        "reviewerExecutable": reviewer.get("command"),
+        "reviewerReason": reviewer.get("reason"),
+    }
+    lines = [
+        *_works_line(one, facts),
+        *_settings_lines(one, found, wanted, vanished=have_vanished(home.paths, one, found)),
+        *_fired_lines(one, fired),
+        *_seen_lines(one, last, home.clock()),
+        _reviewer_line(one, reviewer),
+    ]
     if not one.present:
         lines.append(
             warn(
                 f"host {one.name}",
                 f"{one.manifest.label} was not found on this machine",
-                f"install it, or run: afl install without --host {one.name}",
+                "install it again, or disconnect it: afl install --host with the names of the others, or afl uninstall",
             )
         )
-    prompts, stops = _of_kind(kinds, "prompt"), _of_kind(kinds, "stop")
-    body = {
-        "selected": True,
-        "absent": not one.present,
-        "settings": str(one.settings_path),
-        "configured": configured,
-        "runnable": bool(fired) and set(fired) <= works,
-        "connected": connected,
-        "promptConnected": usable and bool(prompts) and prompts <= works,
-        "backstopConnected": usable and bool(stops) and stops <= works,
-        "lastSeen": last,
-        **reviewer,
-        "operational": connected and reviewer["reviewerAvailable"],
-    }
-    return HostExam(one.name, body, tuple(lines), found.commands if usable else {}, connected)
+    return HostExam(one.name, facts, tuple(lines), found.commands)
 
 
-def _of_kind(kinds: Mapping[str, str], kind: str) -> set[str]:
-    return {event for event, its in kinds.items() if its == kind}
+def _works_line(one: Selected, facts: Mapping[str, Any]) -> list[HealthLine]:
+    if not judge_host(facts).connected:
+        return []
+    number = len(facts["events"])
+    said = f"{counted(number, 'command')} in {one.settings_path} {'was' if number == 1 else 'were'} run and answered"
+    return [ok(f"host {one.name}", f"{one.manifest.label}: {said}")]
 
 
-def _fired(command: str, home: Home, build: str) -> Fired:
+def _reviewer_line(one: Selected, reviewer: Mapping[str, Any]) -> HealthLine:
+    name, label = f"reviewer {one.name}", one.manifest.label
+    if reviewer.get("available"):
+        return ok(name, f"reviews of {label} sessions can run: {reviewer['command']}")
+    return warn(name, f"reviews of {label} sessions wait: {reviewer.get('reason')}", "evidence is kept until a reviewer is there")
+
+
+def _problem(shot: Fired) -> str:
+    """Why a command does not work, in words; '' when it was run and answered by a worker that knows what it must."""
+    if shot.ok and shot.health is not None and shot.health.get("fault"):
+        return f"the worker cannot read what it must know: {shot.health['fault']}"
+    return "" if shot.ok else shot.problem
+
+
+def _fired(command: str, home: Home, build: str, shell: str) -> Fired:
     """Run it; a front of an earlier build answers once more and then makes way, so it is asked again."""
-    shot = fire_health(command, home.environ, home.paths.home)
+    shot = fire_health(command, home.environ, home.paths.home, shell)
     if shot.health is not None and shot.health["build"] != build:
-        shot = fire_health(command, home.environ, home.paths.home)
+        shot = fire_health(command, home.environ, home.paths.home, shell)
     if shot.health is not None and shot.health["build"] != build:
         return attrs.evolve(shot, ok=False, problem=f"a worker of build {shot.health['build']} answered, but {build} is installed")
     return shot
@@ -221,27 +241,3 @@ def last_seen(db: sqlite3.Connection | None, host: str) -> dict[str, int]:
         return {}
     prefix = f"hook_seen:{host}:"
     return {name.removeprefix(prefix): int(body["updated_ms"]) for name, body in status.starting_with(db, prefix).items()}
-
-
-def _reviewer(home: Home, registry: Registry, host: str) -> dict[str, Any]:
-    command = home.settings.reviewer_command
-    if command:
-        there = os.access(command, os.X_OK)
-        return {
-            "reviewerAvailable": there,
-            "reviewerExecutable": command if there else None,
-            "reason": "" if there else f"{command} cannot be run",
-        }
-    reasons = []
-    for reviewer in registry.reviewers().values():
-        if reviewer.host != host:
-            continue
-        try:
-            viability = registry.guard.call(reviewer.name, "viable", lambda reviewer=reviewer: reviewer.viable(home.reviewer_environ))  # type: ignore[misc]
-        except AflError as bad:
-            reasons.append(bad.sentence)
-            continue
-        if viability.ok:
-            return {"reviewerAvailable": True, "reviewerExecutable": viability.reason or reviewer.name, "reason": ""}
-        reasons.append(viability.reason)
-    return {"reviewerAvailable": False, "reviewerExecutable": None, "reason": "; ".join(reasons) or f"no reviewer for {host} is installed"}

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from afl_core.api.home import Home
 from afl_core.model.errors import AflError
 from afl_core.plugins.isolation import quarantined
@@ -18,11 +16,8 @@ PROBE = "the password is hunter2 and the work goes on"
 
 
 def examine_plugins(home: Home, registry: Registry) -> Part:
-    """Plug-ins by kind, and lines for those that do not work. Asks health plug-ins."""
+    """Lines for plug-ins that do not work. Asks health plug-ins."""
     redactors = registry.redactors()
-    reviewers: dict[str, Any] = {}
-    for reviewer in registry.reviewers().values():
-        reviewers[reviewer.name] = {"cli": reviewer.host, "label": reviewer.label, "mode": "isolated_cli_process"}
     lines = [fail("plug-ins", f"{one.name}: {one.problem}", "run: afl plugins list") for one in registry.plugins() if one.problem]
     resting = [entry for entry in registry.guard.ledger.all() if quarantined(entry, home.clock())]
     lines += [
@@ -38,9 +33,11 @@ def examine_plugins(home: Home, registry: Registry) -> Part:
     ]
     if not redactors:
         lines.append(
-            fail("redaction", "no redactor is installed, so nothing can be kept or reviewed", "install afl-redactors, then run: afl doctor")
+            fail(
+                "redaction", "no redactor is installed, so nothing can be kept or reviewed", "install afl-redactors, then run: afl install"
+            )
         )
-    return Part({"reviewers": reviewers}, tuple(lines))
+    return Part(lines=tuple(lines))
 
 
 def examine_redaction(home: Home, registry: Registry) -> Part:

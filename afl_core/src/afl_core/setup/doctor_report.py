@@ -1,4 +1,4 @@
-"""What the doctor found: a document for programs, lines for people, and one verdict. Pure."""
+"""What the doctor found: a document for programs, lines for people, and the verdict of the rules. Pure."""
 
 from __future__ import annotations
 
@@ -7,15 +7,20 @@ from typing import Any
 
 import attrs
 
+from afl_core.setup.doctor_rules import Reason, judge
 from afl_core.spec.health import Health, HealthLine
 
 ADVICE = ("keystore", "edited files", "coverage")
 """Lines whose warnings are advice: nothing works less well because of them."""
 
 
+JUDGED = ("files", "hosts", "trust", "schedule", "live")
+"""Parts whose bodies the rules judge. Their lines only explain; without a body (the examination could not go on) the lines count."""
+
+
 @attrs.frozen
 class Part:
-    """What one examination found: a piece of the document and its lines."""
+    """What one examination found: a piece of the document and its lines. Pieces are merged, so that a later part may add to what an earlier one said of a host."""
 
     body: dict[str, Any] = attrs.field(factory=dict)
     lines: tuple[HealthLine, ...] = ()
@@ -23,7 +28,7 @@ class Part:
 
 @attrs.frozen
 class DoctorReport:
-    """The whole. `healthy`: no line failed; `degraded`: something works less than it should."""
+    """The whole. `healthy`: what is selected works; `degraded`: something works less than it should; `reasons` say what and why."""
 
     healthy: bool
     degraded: bool
@@ -31,6 +36,7 @@ class DoctorReport:
     home: str
     lines: tuple[HealthLine, ...]
     body: Mapping[str, Any]
+    reasons: tuple[Reason, ...] = ()
 
     def as_json(self) -> dict[str, Any]:
         """For programs."""
@@ -47,13 +53,38 @@ class DoctorReport:
 
 def report(home: str, parts: Mapping[str, Part], *, installed: bool) -> DoctorReport:
     """Put the parts together and judge."""
-    lines = tuple(_without_itself(line) for part in parts.values() for line in part.lines)
     body: dict[str, Any] = {}
     for part in parts.values():
-        body.update(part.body)
-    failed = any(line.health is Health.FAIL for line in lines)
-    worse = any(line.health is Health.WARN and line.name not in ADVICE for line in lines)
-    return DoctorReport(healthy=installed and not failed, degraded=failed or worse, installed=installed, home=home, lines=lines, body=body)
+        body = merged(body, part.body)
+    counting = [line for name, part in parts.items() if name not in JUDGED or not part.body for line in part.lines]
+    verdict = judge(
+        body,
+        installed=installed,
+        failed=[f"{line.name}: {line.sentence}" for line in counting if line.health is Health.FAIL],
+        warned=[f"{line.name}: {line.sentence}" for line in counting if line.health is Health.WARN and line.name not in ADVICE],
+    )
+    hosts = {name: {**facts, **verdict.hosts[name].document()} for name, facts in (body.get("clis") or {}).items()}
+    body = merged(merged(body, {"clis": hosts} if "clis" in body else {}), verdict.document())
+    if body.get("reconciliation") is not None:
+        body = merged(body, {"reconciliation": {"ready": verdict.reconciliation_ready}})
+    return DoctorReport(
+        healthy=verdict.healthy,
+        degraded=verdict.degraded,
+        installed=installed,
+        home=home,
+        lines=tuple(_without_itself(line) for part in parts.values() for line in part.lines),
+        body=body,
+        reasons=verdict.reasons,
+    )
+
+
+def merged(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Both, objects into objects; anything else of `other` replaces what `one` has."""
+    both = dict(one)
+    for name, value in other.items():
+        held = both.get(name)
+        both[name] = merged(held, value) if isinstance(held, Mapping) and isinstance(value, Mapping) else value
+    return both
 
 
 def _without_itself(line: HealthLine) -> HealthLine:

@@ -1,4 +1,4 @@
-"""Run a configured hook command exactly as a host would: the very string, through `sh`, with a payload on standard input.
+"""Run a configured hook command exactly as a host would: the very string, through the shell the host uses, with a payload on standard input.
 
 A health question travels in the environment (`AFL_HEALTH=1`), because anything else would not be the configured command: another last word is
 another string, which proves nothing about the first, and an ordinary event would be evidence of something nobody said.
@@ -20,6 +20,7 @@ from afl_core.processes.environment import child_environment
 from afl_core.processes.run import run
 from afl_core.settings.paths import Paths
 from afl_core.setup.stop import is_free
+from afl_core.spec.host import HostManifest
 
 HEALTH_VARIABLE = "AFL_HEALTH"
 """Set to 1: the hook asks the front how it is instead of handing over an event, and waits for one that has to be started."""
@@ -49,9 +50,15 @@ def forget_failed_start(paths: Paths) -> None:
             os.unlink(os.path.join(paths.run, WOKEN))
 
 
-def fire_health(command: str, environ: Mapping[str, str], home: str) -> Fired:
+def shell_of(manifest: HostManifest, environ: Mapping[str, str]) -> str:
+    """The shell a host runs commands in: the person's own where the host says so, else `/bin/sh`."""
+    own = environ.get("SHELL", "")
+    return own if manifest.own_shell and os.path.isabs(own) and os.access(own, os.X_OK) else SHELL
+
+
+def fire_health(command: str, environ: Mapping[str, str], home: str, shell: str = SHELL) -> Fired:
     """Ask through the command. `problem` says in words why there is no answer."""
-    printed, problem = run_command(command, environ, home, b"{}", health=True)
+    printed, problem = run_command(command, environ, home, b"{}", health=True, shell=shell)
     if problem:
         return Fired(ok=False, health=None, problem=problem)
     try:
@@ -63,12 +70,14 @@ def fire_health(command: str, environ: Mapping[str, str], home: str) -> Fired:
     return Fired(ok=False, health=None, problem=broken_part(command) or "the hook ran, but no worker answered it")
 
 
-def run_command(command: str, environ: Mapping[str, str], home: str, payload: bytes, *, health: bool = False) -> tuple[bytes, str]:
+def run_command(
+    command: str, environ: Mapping[str, str], home: str, payload: bytes, *, health: bool = False, shell: str = SHELL
+) -> tuple[bytes, str]:
     """What the command printed, and what went wrong in words ('' when nothing did)."""
     extra = {"HOME": home, **({HEALTH_VARIABLE: "1"} if health else {})}
     try:
         result = run(
-            [SHELL, "-c", command], environment=child_environment(environ, (), extra), cwd=home, deadline_seconds=SECONDS, stdin=payload
+            [shell, "-c", command], environment=child_environment(environ, (), extra), cwd=home, deadline_seconds=SECONDS, stdin=payload
         )
     except ProcessError as bad:
         return b"", bad.sentence

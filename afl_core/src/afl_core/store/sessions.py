@@ -8,6 +8,11 @@ from typing import NamedTuple
 ALIVE_MS = 30 * 60_000
 """A session without an end event is alive until this long after its last hook or transcript change."""
 
+CANARY = "afl-canary-"
+"""Native session ids of the doctor's synthetic events start with this: they are stored like any other, never count as evidence, and are removed."""
+
+CANARY_CLASS = "synthetic_canary"
+"""The data class of their events."""
 
 COMPACTION_MS = 30_000
 """How far apart the hook of a compaction and its record may be; opening an epoch for both would give every card twice."""
@@ -35,6 +40,11 @@ _COLUMNS = ", ".join(Session._fields)
 def session_id_of(host: str, native_id: str) -> str:
     """Our id of a host's session."""
     return f"{host}:{native_id}"
+
+
+def is_canary(session_id: str) -> bool:
+    """Whether a session is the doctor's own."""
+    return session_id.partition(":")[2].startswith(CANARY)
 
 
 def add_project(db: sqlite3.Connection, project_id: str, *, root: str, kind: str, lineage: str | None, now: int) -> None:

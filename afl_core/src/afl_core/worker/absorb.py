@@ -61,8 +61,11 @@ def capture_enabled(db: sqlite3.Connection) -> bool:
     return status.meta(db, "capture_enabled", "1") == "1"
 
 
-def absorb(home: Home, session_id: str, *, checkpoint: Callable[[str], None] = lambda _step: None) -> Absorbed:
-    """Bring one session up to date. Every part is idempotent and commits for itself; run it as often as you like."""
+def absorb(home: Home, session_id: str, *, patient: bool = True, checkpoint: Callable[[str], None] = lambda _step: None) -> Absorbed:
+    """Bring one session up to date. Every part is idempotent and commits for itself; run it as often as you like.
+
+    Without `patient` what only a hook saw gets its event now, and not after the transcript had its time: no transcript shows the doctor's own.
+    """
     done = Absorbed(session_id)
     row = sessions.get(home.db, session_id)
     if row is None or not capture_enabled(home.db):
@@ -72,7 +75,7 @@ def absorb(home: Home, session_id: str, *, checkpoint: Callable[[str], None] = l
         done.failed(CaptureError(f"no plug-in provides the host {row.host!r}", code="AFL-CAPTURE-007", hint="run: afl plugins list"))
         return done
     session = Session(session_id=session_id, host=row.host, project_id=row.project_id, epoch=row.epoch)
-    tools = _tools(home)
+    tools = attrs.evolve(_tools(home), patient=patient)
     consume = _consumer(home, session, done)
     if row.transcript_path and os.path.lexists(row.transcript_path):
         _read(home, adapter, session, row.transcript_path, tools, consume, done, checkpoint)
@@ -80,7 +83,8 @@ def absorb(home: Home, session_id: str, *, checkpoint: Callable[[str], None] = l
     if done.caught_up:  # else the words may be in what is unread, and so may be the secret that they repeat
         _adopt(home, adapter, session, tools, consume, done, ended=row.ended_ms is not None)
     checkpoint("adopted")
-    done.reviews = evaluate(home.db, home.settings, home.clock())
+    if not sessions.is_canary(session_id):
+        done.reviews = evaluate(home.db, home.settings, home.clock())
     checkpoint("submitted")
     return done
 
@@ -112,6 +116,8 @@ def _tools(home: Home) -> Tools:
 def _announcer(home: Home) -> Announce:
     def announce(events: Sequence[Event]) -> None:
         for event in events:
+            if event.data_class != "normal":
+                continue
             told = {"event_id": event.event_id, "session_id": event.session_id, "project_id": event.project_id}
             home.registry.tell("afl_event_captured", event={**told, "kind": event.kind.value, "role": event.role.value, "text": event.text})
 

@@ -12,9 +12,6 @@ from afl_core.worker.manifests import Host
 NAME_CHARS = 300
 PATH_CHARS = 4096
 
-CANARY = "afl-canary-"
-"""Native session ids of the doctor's synthetic events start with this: they are stored like any other and prove nothing about the host."""
-
 
 class Arrival(NamedTuple):
     """One event understood. `text` is the prompt (kind prompt) or the last answer (kind stop), None when the payload has none."""

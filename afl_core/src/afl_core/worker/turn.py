@@ -18,7 +18,7 @@ from afl_core.model.ids import new_nonce
 from afl_core.store import intake, sessions, status
 from afl_core.store.connection import writing
 from afl_core.vault.seal import keyed_hash, seal
-from afl_core.worker.arrival import CANARY, Arrival, understand
+from afl_core.worker.arrival import Arrival, understand
 from afl_core.worker.environment import Environments, parse
 from afl_core.worker.frames import Frame
 from afl_core.worker.keyring import Keyring
@@ -62,7 +62,8 @@ def take(desk: Desk, frame: Frame, now: int, *, is_listening: bool = True) -> An
     desk.environments.remember(arrival.session_id, env)
     path = for_session(path, env)
     home = _project(desk, arrival)
-    gives = is_listening and path.memory_enabled and not arrival.by_machine and host.injects(arrival.event)
+    is_canary = sessions.is_canary(arrival.session_id)
+    gives = is_listening and path.memory_enabled and not arrival.by_machine and not is_canary and host.injects(arrival.event)
     extra = desk.selector.candidates(desk.db, home.project_id, arrival.text) if gives and arrival.kind == "prompt" and arrival.text else ()
     with writing(desk.db) as db:
         session = keep(desk, host, arrival, home)
@@ -107,7 +108,7 @@ def keep(desk: Desk, host: Host, arrival: Arrival, project: Project) -> sessions
     if is_new and status.meta(db, "capture_enabled", "1") == "1":
         desk.keyring.register(db, arrival.received_ms)
         intake.add(db, _row(desk.keyring, host, arrival, project))
-    if not arrival.native_id.startswith(CANARY):
+    if not sessions.is_canary(arrival.session_id):
         status.put(db, f"hook_seen:{host.name}:{arrival.event}", {}, arrival.received_ms)
     session = sessions.get(db, arrival.session_id)
     if session is None:

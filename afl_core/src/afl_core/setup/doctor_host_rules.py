@@ -1,0 +1,177 @@
+"""How one host is, judged from the facts that were found of it. Pure; `docs/reference/doctor.md` has the same table in words.
+
+Facts are the keys of `clis.<host>` that examinations fill: `selected`, `provided`, `absent`, `settings`, `settingsProblem`, `switchedOffIn`,
+`events` (by name: `kind`, `configured`, `asWritten`, `problem`, `trust`), `reviewerAvailable`, `reviewerReason`. The rest follows from them, here.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+import attrs
+
+from afl_core.spec.trust import TrustState
+
+TRUSTED = TrustState.TRUSTED.value
+UNKNOWN = TrustState.UNAVAILABLE.value
+REFUSED = (TrustState.MODIFIED.value, TrustState.UNTRUSTED.value, TrustState.DISABLED.value, TrustState.MISSING.value)
+"""With these the host does not run the hook."""
+
+TRUST_ORDER = (*REFUSED, UNKNOWN, TRUSTED)
+"""Of several hooks the first of these is told."""
+
+
+class Standing(enum.Enum):
+    """WORKING: all of it. IMPAIRED: something is missing. BROKEN: a hook stands there and cannot run. ABSENT: not selected, so nothing is asked of it."""
+
+    WORKING = "working"
+    IMPAIRED = "impaired"
+    BROKEN = "broken"
+    ABSENT = "absent"
+
+
+class Finding(NamedTuple):
+    """One thing that is wrong: a word, what it makes of the host, a sentence."""
+
+    word: str
+    standing: Standing
+    sentence: str
+
+
+@attrs.frozen
+class Side:
+    """The hooks of one kind: `prompt`, or the `backstop` that sees the agent's answer. `trust` None: the host asks for none, or nobody looked."""
+
+    configured: bool
+    connected: bool
+    trust: str | None
+
+
+@attrs.frozen
+class HostVerdict:
+    """`status` is one word for the first thing that is wrong; `connected`: its hooks run; `operational`: its sessions are reviewed too."""
+
+    standing: Standing
+    status: str
+    reasons: tuple[str, ...]
+    configured: bool
+    runnable: bool
+    connected: bool
+    operational: bool
+    prompt: Side
+    backstop: Side
+
+    def document(self) -> dict[str, Any]:
+        """The keys of `clis.<host>` that follow from its facts."""
+        return {
+            "standing": self.standing.value,
+            "status": self.status,
+            "reason": "; ".join(self.reasons),
+            "configured": self.configured,
+            "runnable": self.runnable,
+            "connected": self.connected,
+            "operational": self.operational,
+            "promptConfigured": self.prompt.configured,
+            "backstopConfigured": self.backstop.configured,
+            "promptConnected": self.prompt.connected,
+            "backstopConnected": self.backstop.connected,
+            "promptTrustStatus": self.prompt.trust,
+            "backstopTrustStatus": self.backstop.trust,
+        }
+
+
+def judge_host(facts: Mapping[str, Any]) -> HostVerdict:
+    """The verdict. Facts that are missing are not known: they are no fault, and prove nothing."""
+    events: Mapping[str, Mapping[str, Any]] = facts.get("events") or {}
+    usable = not facts.get("settingsProblem") and not facts.get("switchedOffIn")
+    configured = usable and bool(events) and all(one.get("configured") is True for one in events.values())
+    runnable = usable and any(map(_runs, events.values())) and all(_runs(one) for one in events.values() if one.get("configured"))
+    selected = bool(facts.get("selected"))
+    connected = selected and configured and runnable and facts.get("provided") is not False
+    operational = connected and facts.get("reviewerAvailable") is True
+    findings = _findings(facts, events) if selected else []
+    if selected and not operational and all(one.word == "not_as_written" for one in findings):
+        findings.append(Finding("not_examined", Standing.IMPAIRED, "nobody could look whether it works"))
+    trust = _worst(events.values())
+    return HostVerdict(
+        standing=_standing(selected, findings),
+        status=findings[0].word if findings else ("absent" if not selected else trust or "runnable"),
+        reasons=tuple(one.sentence for one in findings),
+        configured=configured,
+        runnable=runnable,
+        connected=connected,
+        operational=operational,
+        prompt=_side(events, "prompt", usable),
+        backstop=_side(events, "stop", usable),
+    )
+
+
+def _standing(selected: bool, findings: list[Finding]) -> Standing:
+    if not selected:
+        return Standing.ABSENT
+    if any(one.standing is Standing.BROKEN for one in findings):
+        return Standing.BROKEN
+    return Standing.IMPAIRED if findings else Standing.WORKING
+
+
+def _findings(facts: Mapping[str, Any], events: Mapping[str, Mapping[str, Any]]) -> list[Finding]:
+    """Everything that is wrong, the first cause first."""
+    found = []
+    if facts.get("provided") is False:
+        return [Finding("no_plugin", Standing.IMPAIRED, "no plug-in provides it now")]
+    if problem := facts.get("settingsProblem"):
+        return [Finding("settings_unusable", Standing.BROKEN, f"it ignores its settings: {problem}")]
+    if place := facts.get("switchedOffIn"):
+        found.append(Finding("switched_off", Standing.BROKEN, f"{place} switches all hooks off"))
+    found += _hook_findings(events)
+    if facts.get("absent"):
+        found.append(Finding("not_found", Standing.IMPAIRED, "it was not found on this machine"))
+    if facts.get("reviewerAvailable") is False:
+        found.append(
+            Finding(
+                "reviewer_unavailable",
+                Standing.IMPAIRED,
+                f"its sessions cannot be reviewed: {facts.get('reviewerReason') or 'no reviewer'}",
+            )
+        )
+    return found
+
+
+def _hook_findings(events: Mapping[str, Mapping[str, Any]]) -> list[Finding]:
+    there = {name: one for name, one in events.items() if one.get("configured")}
+    found = [
+        Finding(state, Standing.BROKEN, f"it does not run our hook for {', '.join(names)}: {state}")
+        for state in REFUSED
+        if (names := [name for name, one in there.items() if one.get("trust") == state])
+    ]
+    for problem in dict.fromkeys(one["problem"] for one in there.values() if one.get("problem")):
+        names = [name for name, one in there.items() if one.get("problem") == problem]
+        found.append(Finding("not_runnable", Standing.BROKEN, f"the command for {', '.join(names)} does not work: {problem}"))
+    if missing := [name for name, one in events.items() if one.get("configured") is False]:
+        found.append(Finding("not_configured", Standing.IMPAIRED, f"no hook of ours for {', '.join(missing)}"))
+    if unknown := [name for name, one in there.items() if one.get("trust") == UNKNOWN]:
+        found.append(Finding(UNKNOWN, Standing.IMPAIRED, f"whether it trusts our hook for {', '.join(unknown)} could not be asked"))
+    if other := [name for name, one in there.items() if one.get("asWritten") is False]:
+        found.append(Finding("not_as_written", Standing.IMPAIRED, f"the command for {', '.join(other)} is not the one install writes"))
+    return found
+
+
+def _runs(one: Mapping[str, Any]) -> bool:
+    """Whether this hook was proved to run: it stands there, its command was run and answered, and the host is not known to refuse it."""
+    return one.get("configured") is True and one.get("problem") == "" and one.get("trust") in (None, TRUSTED)
+
+
+def _worst(events: Any) -> str | None:
+    states = {one.get("trust") for one in events}
+    return next((state for state in TRUST_ORDER if state in states), None)
+
+
+def _side(events: Mapping[str, Mapping[str, Any]], kind: str, usable: bool) -> Side:
+    ours = [one for one in events.values() if one.get("kind") == kind]
+    return Side(
+        configured=usable and bool(ours) and all(one.get("configured") is True for one in ours),
+        connected=usable and bool(ours) and all(map(_runs, ours)),
+        trust=_worst(ours),
+    )
