@@ -89,7 +89,7 @@ def test_a_selected_hook_that_cannot_run_makes_the_home_unhealthy_although_anoth
 def test_when_no_selected_host_works_the_home_is_unhealthy(status):
     verdict = judged(two=IMPAIRED[status], three=UNSELECTED)
     assert verdict.word == "unhealthy"
-    assert verdict.reasons[0].sentence == "none of the selected hosts works: two"
+    assert verdict.reasons[0].sentence == f"no selected host works: two ({verdict.hosts['two'].reasons[0]})"
 
 
 def test_a_host_that_was_not_selected_changes_nothing_and_is_absent():

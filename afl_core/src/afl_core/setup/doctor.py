@@ -17,11 +17,11 @@ from afl_core.model.errors import AflError
 from afl_core.plugins.discovery import read_entry_points
 from afl_core.plugins.registry import Registry
 from afl_core.setup import doctor_disk, doctor_files, doctor_hosts, doctor_live, doctor_plugins, doctor_reviewers, doctor_store
+from afl_core.setup.checks import check_home, private_dirs
 from afl_core.setup.doctor_report import DoctorReport, Part, fail, report, warn
 from afl_core.setup.fire import HEALTH_VARIABLE
 from afl_core.setup.recall import recall
 from afl_core.setup.runtime import MINIMUM_PYTHON
-from afl_core.spec.health import HealthLine
 from afl_core.store.connection import explain
 from afl_core.store.migrate import MINIMUM_SQLITE
 
@@ -43,7 +43,7 @@ def doctor(home: Home, live: bool = False) -> DoctorReport:
     if damage:
         parts["pointer"] = Part(lines=(fail("installed", damage, "run: afl install, which writes it anew"),))
     if not current.get("build"):
-        parts["installed"] = Part({"files": {}, "runtime": {"selected": False}, "clis": _clis(home)}, (_nothing_installed(home),))
+        parts["installed"] = _examined("installed", lambda: _nothing_installed(home))
         return report(paths.home, parts, installed=False)
     parts["files"] = _examined("files", lambda: doctor_files.examine_files(home, current))
     parts["directories"] = _examined("directories", lambda: doctor_files.examine_directories(home))
@@ -94,23 +94,23 @@ def _clis(home: Home) -> dict[str, Any]:
     return {name: doctor_hosts.unselected_host(home, hosts[name]) for name in sorted(hosts)}
 
 
-def _nothing_installed(home: Home) -> HealthLine:
-    """What a newcomer is told: the next step depends on whether there is a coding agent to connect."""
+def _nothing_installed(home: Home) -> Part:
+    """What a newcomer is told: the next step depends on whether there is a coding agent to connect, and on whether anything can be written."""
     hosts = Registry(read_entry_points()).hosts()
     here = [adapter.manifest().label for _, adapter in sorted(hosts.items()) if adapter.locate(Path(home.paths.home), home.environ).present]
     said = f"nothing is installed in {home.paths.home}"
     if here:
-        return fail("installed", f"{said}; {', '.join(here)} can be connected", "run: afl install")
-    labels = ", ".join(adapter.manifest().label for _, adapter in sorted(hosts.items()))
-    if labels:
-        return fail(
-            "installed", f"{said}, and no coding agent was found there", f"install one of these first: {labels}; then run: afl install"
-        )
-    return fail(
-        "installed",
-        f"{said}, and no plug-in for a coding agent is there",
-        "install a provider, for example afl-providers-claude; then run: afl install",
-    )
+        lines = [fail("installed", f"{said}; {', '.join(here)} can be connected", "run: afl install")]
+    else:
+        lines = [fail("installed", f"{said}, and no coding agent was found there", doctor_hosts.first_host(hosts))]
+    if not Registry(read_entry_points()).redactors():
+        lines.append(doctor_plugins.no_redactor())
+    try:
+        check_home(home.paths)
+        private_dirs(home.paths)
+    except AflError as bad:
+        lines.append(fail("directories", bad.sentence, bad.hint))
+    return Part({"files": {}, "runtime": {"selected": False}, "clis": _clis(home)}, tuple(lines))
 
 
 def _shell(home: Home) -> Part:

@@ -118,16 +118,16 @@ def _standing(selected: bool, findings: list[Finding]) -> Standing:
 
 def _findings(facts: Mapping[str, Any], events: Mapping[str, Mapping[str, Any]]) -> list[Finding]:
     """Everything that is wrong, the first cause first."""
-    found = []
+    found: list[Finding] = []
     if facts.get("provided") is False:
         return [Finding("no_plugin", Standing.IMPAIRED, "no plug-in provides it now")]
+    if facts.get("absent"):
+        found.append(Finding("not_found", Standing.IMPAIRED, "it was not found on this machine"))
     if problem := facts.get("settingsProblem"):
-        return [Finding("settings_unusable", Standing.BROKEN, f"it ignores its settings: {problem}")]
+        return [*found, Finding("settings_unusable", Standing.BROKEN, f"it ignores its settings: {problem}")]
     if place := facts.get("switchedOffIn"):
         found.append(Finding("switched_off", Standing.BROKEN, f"{place} switches all hooks off"))
     found += _hook_findings(events)
-    if facts.get("absent"):
-        found.append(Finding("not_found", Standing.IMPAIRED, "it was not found on this machine"))
     if facts.get("reviewerAvailable") is False:
         found.append(
             Finding(

@@ -57,9 +57,17 @@ def examine_hosts(
         absent(f"host {name}", f"{name} is here, but is not connected", f"run: afl install --host {name}") for name in selection.unselected
     ]
     if current and not known:
-        lines.append(fail("hosts", "no coding agent is connected", "install one (see: afl plugins list), then run: afl install"))
+        lines.append(fail("hosts", "no coding agent is connected", "run: afl install" if selection.unselected else first_host(adapters)))
     bodies.update({name: unselected_host(home, adapters[name]) for name in adapters if name not in bodies})
     return Part({"clis": dict(sorted(bodies.items()))}, tuple(lines)), exams
+
+
+def first_host(adapters: Mapping[str, HostAdapter]) -> str:
+    """The next step where there is no coding agent to connect."""
+    labels = ", ".join(adapter.manifest().label for _, adapter in sorted(adapters.items()))
+    if not labels:
+        return "install a provider, for example afl-providers-claude; then run: afl install"
+    return f"install one of these first: {labels}; then run: afl install"
 
 
 def unselected_host(home: Home, adapter: HostAdapter) -> dict[str, Any]:
@@ -127,14 +135,14 @@ def _selected(
         _reviewer_line(one, reviewer),
     ]
     if not one.present:
-        lines.append(
-            warn(
-                f"host {one.name}",
-                f"{one.manifest.label} was not found on this machine",
-                "install it again, or disconnect it: afl install --host with the names of the others, or afl uninstall",
-            )
-        )
+        lines.append(_gone_line(one, [name for name in remembered_hosts(current) if name != one.name]))
     return HostExam(one.name, facts, tuple(lines), found.commands)
+
+
+def _gone_line(one: Selected, others: list[str]) -> HealthLine:
+    without = f"afl install {' '.join(f'--host {name}' for name in sorted(others))}" if others else "afl uninstall"
+    said = f"{one.manifest.label} was connected, and is not found on this machine now"
+    return warn(f"host {one.name}", said, f"install it again, then run: afl install; or disconnect it: {without}")
 
 
 def _works_line(one: Selected, facts: Mapping[str, Any]) -> list[HealthLine]:
@@ -149,7 +157,7 @@ def _reviewer_line(one: Selected, reviewer: Mapping[str, Any]) -> HealthLine:
     name, label = f"reviewer {one.name}", one.manifest.label
     if reviewer.get("available"):
         return ok(name, f"reviews of {label} sessions can run: {reviewer['command']}")
-    return warn(name, f"reviews of {label} sessions wait: {reviewer.get('reason')}", "evidence is kept until a reviewer is there")
+    return warn(name, f"reviews of {label} sessions wait: {reviewer.get('reason')}", "mend that; evidence is kept until then")
 
 
 def _problem(shot: Fired) -> str:
@@ -181,6 +189,7 @@ def _settings_lines(one: Selected, found: Configured, wanted: Mapping[str, str],
         ]
     if found.switched_off_in:
         lines.append(fail(name, f"{found.switched_off_in} switches all hooks off ({', '.join(found.switches)})", "remove that line there"))
+    missing = [event for event in wanted if event not in found.commands]
     if found.disabled:
         lines.append(
             fail(name, f"{one.settings_path} switches our hook for {', '.join(found.disabled)} off", "take it out of the list there")
@@ -194,7 +203,7 @@ def _settings_lines(one: Selected, found: Configured, wanted: Mapping[str, str],
                 f"close every session of {one.manifest.label}, then run: afl install",
             )
         )
-    elif missing := [event for event in wanted if event not in found.commands]:
+    elif missing and one.present:  # else the line about the host says it, with another next step
         lines.append(fail(name, f"{one.settings_path} has no hook of ours for {', '.join(missing)}", "run: afl install"))
     if found.hidden:
         lines.append(

@@ -17,7 +17,6 @@ PROBE = "the password is hunter2 and the work goes on"
 
 def examine_plugins(home: Home, registry: Registry) -> Part:
     """Lines for plug-ins that do not work. Asks health plug-ins."""
-    redactors = registry.redactors()
     lines = [fail("plug-ins", f"{one.name}: {one.problem}", "run: afl plugins list") for one in registry.plugins() if one.problem]
     resting = [entry for entry in registry.guard.ledger.all() if quarantined(entry, home.clock())]
     lines += [
@@ -31,13 +30,14 @@ def examine_plugins(home: Home, registry: Registry) -> Part:
     lines += [
         HealthLine(f"{plugin}: {line.name}", line.health, line.sentence, line.hint) for plugin, line in registry.health(home.paths.home)
     ]
-    if not redactors:
-        lines.append(
-            fail(
-                "redaction", "no redactor is installed, so nothing can be kept or reviewed", "install afl-redactors, then run: afl install"
-            )
-        )
+    if not registry.redactors():
+        lines.append(no_redactor())
     return Part(lines=tuple(lines))
+
+
+def no_redactor() -> HealthLine:
+    """Nothing goes on without one."""
+    return fail("redaction", "no redactor is installed, so nothing can be kept or reviewed", "install afl-redactors, then run: afl install")
 
 
 def examine_redaction(home: Home, registry: Registry) -> Part:

@@ -60,7 +60,11 @@ def report(home: str, parts: Mapping[str, Part], *, installed: bool) -> DoctorRe
     verdict = judge(
         body,
         installed=installed,
-        failed=[f"{line.name}: {line.sentence}" for line in counting if line.health is Health.FAIL],
+        failed=[
+            line.sentence if line.name == "installed" else f"{line.name}: {line.sentence}"
+            for line in counting
+            if line.health is Health.FAIL
+        ],
         warned=[f"{line.name}: {line.sentence}" for line in counting if line.health is Health.WARN and line.name not in ADVICE],
     )
     hosts = {name: {**facts, **verdict.hosts[name].document()} for name, facts in (body.get("clis") or {}).items()}

@@ -5,7 +5,7 @@ What a body does not say is not known, and what is not known is no fault; but a 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -57,13 +57,12 @@ class Verdict:
         }
 
 
-def judge(body: Mapping[str, Any], *, installed: bool, failed: Iterable[str] = (), warned: Iterable[str] = ()) -> Verdict:
+def judge(body: Mapping[str, Any], *, installed: bool, failed: Sequence[str] = (), warned: Sequence[str] = ()) -> Verdict:
     """The whole. `failed` and `warned` are sentences about what no rule here knows (the store, the keys, plug-ins)."""
     hosts = {name: judge_host(facts) for name, facts in (body.get("clis") or {}).items()}
     scheduler, reconciliation = _scheduler_ready(body.get("scheduler")), _reconciliation_ready(body)
     reasons = [
-        *([] if installed else [Reason("installed", Health.FAIL, "nothing is installed")]),
-        *(Reason("parts", Health.FAIL, sentence) for sentence in failed),
+        *(Reason("parts", Health.FAIL, sentence) for sentence in failed or ([] if installed else ["nothing is installed"])),
         *_files(body.get("files")),
         *(_hosts(hosts) if installed and body.get("clis") is not None else []),
         *_scheduled(body, scheduler, reconciliation),
@@ -90,8 +89,8 @@ def _hosts(hosts: Mapping[str, HostVerdict]) -> list[Reason]:
     ]
     if any(one.operational for one in hosts.values()):
         return found
-    selected = [name for name, one in hosts.items() if one.standing is not Standing.ABSENT]
-    said = f"none of the selected hosts works: {', '.join(selected)}" if selected else "no coding agent is connected"
+    selected = [f"{name} ({one.reasons[0]})" for name, one in hosts.items() if one.standing is not Standing.ABSENT]
+    said = f"no selected host works: {'; '.join(selected)}" if selected else "no coding agent is connected"
     return [Reason("hosts", Health.FAIL, said), *found]
 
 
