@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import os
 import shutil
 import subprocess
 import sys
@@ -179,14 +178,7 @@ def test_the_first_line_says_what_is_wrong_and_the_status_is_one(home, environ):
 def test_degraded_is_status_zero_and_says_so_in_the_first_line(home, environ):
     (home / ".claude").mkdir()
     install(home, environ)
-    counts = home / ".agent/feedback-loop-data/spool" / f"{1:032x}.rec"
-    body = examine(home, environ).as_json()
-    assert body["verdict"] == "healthy"
-    stop_front(Paths(home))
-    counts.write_bytes(b"AFLP1 0 nobody can read this")
-    counts.chmod(0o600)
-    (home / ".agent/feedback-loop/prompts/reviewer.md").chmod(0o644)
-    os.utime(counts, (0, 0))
+    assert examine(home, environ).as_json()["verdict"] == "healthy"
     settings = home / ".claude/settings.json"
     settings.write_text(settings.read_text().replace(" -I -S ", " -I -S -B ", 1))
     done = afl(home, environ, "doctor")

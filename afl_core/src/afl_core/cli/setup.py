@@ -22,7 +22,8 @@ def install(answer: Answer, dry_run: bool, hosts: tuple[str, ...], replace_exist
     with Home(answer.home) as home:
         plan = plan_install(home, hosts=hosts or None, replace_existing=replace_existing)
         if dry_run:
-            answer.give({"command": "install", "dry_run": True, **_plan(plan)}, _planned("install", plan))
+            body = {**_plan(plan), "changes": [one.document() for one in plan.differences]}
+            answer.give({"command": "install", "dry_run": True, **body}, _planned("install", plan))
             return
         result = apply_install(plan)
     body = {
@@ -30,6 +31,7 @@ def install(answer: Answer, dry_run: bool, hosts: tuple[str, ...], replace_exist
         "hosts": list(result.hosts),
         "changed": result.changed,
         "done": list(result.done),
+        "changes": [one.document() for one in result.differences],
         "warnings": list(result.warnings),
     }
     answer.give(

@@ -101,7 +101,10 @@ def examine_runtime(home: Home, current: dict[str, Any]) -> Part:
         ]
     except AflError as bad:
         reason = bad.sentence
-        lines.append(fail("runtime", bad.sentence, bad.hint or "run: afl install"))
+        python = str(current.get("python") or "")
+        is_gone = bool(python) and not os.access(python, os.X_OK)
+        next_step = f"run: afl install, which makes hooks use {sys.executable}" if is_gone else bad.hint or "run: afl install"
+        lines.append(fail("runtime", bad.sentence, next_step))
     database = _schema(home)
     body = {
         "selected": bool(current.get("build")),

@@ -72,6 +72,8 @@ class InstallPlan:
     loose: tuple[tuple[str, int], ...] = attrs.field(repr=False)
     lacks_spool_key: bool = attrs.field(repr=False)
     journal_damage: str = attrs.field(repr=False)
+    differences: tuple[upgrade.Change, ...] = ()
+    """What differs from the install before this one; empty for the first one."""
 
     @property
     def leaves(self) -> Paths | None:
@@ -94,6 +96,7 @@ class InstallResult:
     done: tuple[str, ...]
     warnings: tuple[str, ...]
     changed: bool
+    differences: tuple[upgrade.Change, ...] = ()
 
 
 def plan_install(
@@ -139,7 +142,14 @@ def plan_install(
         registry.hosts(), paths, selection, before, runtime.python, without=old.owns_handler if legacy.settings else None
     )
     changed = not upgrade.same_install(before, current) or not is_in_place(PackFile(paths.current, render.current_file(current), ""))
-    pointer = [*upgrade.differences(before, current), *([_remember(paths, damage)] if changed else [])]
+    edited = {str(edit.path) for edit in connection.edits if edit.changes}
+    differences = upgrade.changes(
+        before,
+        current,
+        hook_files=upgrade.sources([file.path for file in pack.hook]),
+        commands=[one.name for one in selection.selected if str(one.settings_path) in edited],
+    )
+    pointer = [*upgrade.lines(differences), *([_remember(paths, damage)] if changed else [])]
     loose = [] if legacy.store else loose_files(paths)
     lacks_key = keystore is not None or database.kind is Kind.MISSING or lacks_spool_key(paths)
     journal_damage = damage_of_journal(paths)
@@ -174,6 +184,7 @@ def plan_install(
         loose=tuple(loose),
         lacks_spool_key=lacks_key,
         journal_damage=journal_damage,
+        differences=tuple(differences),
     )
     return attrs.evolve(plan, steps=(*plan.steps, f"stop the worker of {plan.leaves.data}")) if plan.leaves else plan
 
@@ -208,7 +219,7 @@ def apply_install(plan: InstallPlan, checkpoint: Checkpoint = _nothing) -> Insta
         done = [*plan.steps, *_carry_out(plan, checkpoint)]
         forget_failed_start(plan.paths)
     checkpoint("done")
-    return InstallResult(plan.build, plan.hosts, tuple(done), plan.warnings, changed=True)
+    return InstallResult(plan.build, plan.hosts, tuple(done), plan.warnings, changed=True, differences=plan.differences)
 
 
 def _carry_out(plan: InstallPlan, checkpoint: Checkpoint) -> list[str]:

@@ -37,10 +37,14 @@ class PackPlan:
         """Whether there is anything to do."""
         return bool(self.hook or self.editable or self.removed)
 
+    def _names(self) -> str:
+        names = sorted(os.path.basename(file.path) for file in self.hook if file.path.endswith(".py"))
+        return ", ".join(names) or "compiled forms only"
+
     def steps(self) -> list[str]:
         """A line for each thing that will be done."""
         return [
-            *([f"put the hook's files of build {self.build} in place"] if self.hook else []),
+            *([f"put the hook's files of build {self.build} in place: {self._names()}"] if self.hook else []),
             *(file.step for file in self.editable if file.step),
             *(f"remove {path}" for path in self.removed),
         ]

@@ -181,8 +181,12 @@ class Front:
                 self._answer(talk, frame)
             elif not is_open:
                 self._close(talk)
-        except (OSError, WorkerError):  # it vanished, or it is no client of ours
+        except OSError:  # it vanished
             self._close(talk)
+        except WorkerError:  # it is no client of ours, or one of a build that speaks another way
+            self._close(talk)
+            if self._is_retired():
+                self._retire()
         except Exception as bad:  # noqa: BLE001 - one event must not end the front; the hook keeps it in the spool
             self._journal.say(f"an event was not taken: {describe(bad)}")
             self._close(talk)
@@ -205,8 +209,7 @@ class Front:
         if woken is not None:
             self._jobs.wake(woken)
         if frame.build != self._build and self._is_retired():
-            self._journal.say("another build is installed: this front retires")
-            self._leave()
+            self._retire()
 
     def _send(self, talk: Talk) -> None:
         with contextlib.suppress(BlockingIOError):
@@ -239,6 +242,10 @@ class Front:
             "fault": self._desk.manifests.fault,
         }
         return compact(body).encode()
+
+    def _retire(self) -> None:
+        self._journal.say("another build is installed: this front retires")
+        self._leave()
 
     def _is_retired(self) -> bool:
         try:
