@@ -191,13 +191,21 @@ def value():
 
 @pytest.fixture
 def run_afl(home, child_environment):
-    """Run one `afl` line in the scratch home, which has Claude Code's directory and no `claude` on its PATH; gives the ended process."""
+    """Run one `afl` line in the scratch home, which has Claude Code's directory; gives the ended process.
+
+    Only the doctor finds a `claude`, because who reads the pages has one: it never runs it, and nothing that would can.
+    """
+    claude = home / "only-found/claude"
 
     def run_afl(command):
         (home / ".claude").mkdir(mode=0o700, exist_ok=True)
+        claude.parent.mkdir(exist_ok=True)
+        claude.write_text("#!/bin/false\n", "utf-8")
+        claude.chmod(0o700)
+        places = ([str(claude.parent)] if shlex.split(command)[1:2] == ["doctor"] else []) + ["/usr/bin", "/bin"]
         return subprocess.run(
             [sys.executable, "-m", "afl_core.cli.main", *shlex.split(command)[1:]],
-            env={**child_environment, "PATH": "/usr/bin:/bin", "TZ": "UTC"},
+            env={**child_environment, "PATH": ":".join(places), "TZ": "UTC"},
             cwd=home,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,

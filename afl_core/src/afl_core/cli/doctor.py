@@ -13,7 +13,7 @@ SIGNS = {"ok": "ok  ", "warn": "warn", "fail": "FAIL", "absent": "-   "}
 
 
 @click.command(help="Check that everything works, by running each configured hook command.")
-@click.option("--live", is_flag=True, help="Also store, read back and remove a synthetic event through each command.")
+@click.option("--live", is_flag=True, help="Also store, read back and remove a synthetic prompt through each command.")
 @common
 def doctor(answer: Answer, live: bool) -> int:
     """Exit 0 when healthy, degraded or not, and 1 when unhealthy."""

@@ -32,12 +32,38 @@ class Standing(enum.Enum):
     ABSENT = "absent"
 
 
+STATUSES: Mapping[str, tuple[Standing, str]] = {
+    "absent": (Standing.ABSENT, "not selected at install"),
+    "no_plugin": (Standing.IMPAIRED, "it was connected, and no plug-in provides it now"),
+    "not_found": (Standing.IMPAIRED, "it was connected, and is not found on this machine now"),
+    "settings_unusable": (Standing.BROKEN, "its settings file cannot be read, so it ignores all of it"),
+    "switched_off": (Standing.BROKEN, "its settings switch all hooks off"),
+    "modified": (Standing.BROKEN, "it trusted another command than the one that stands there"),
+    "untrusted": (Standing.BROKEN, "nobody has trusted our hook yet"),
+    "disabled": (Standing.BROKEN, "a person disabled our hook"),
+    "missing": (Standing.BROKEN, "our hook stands in its settings, and it does not know it"),
+    "not_runnable": (Standing.BROKEN, "a configured command was run and does not work"),
+    "not_configured": (Standing.IMPAIRED, "a hook of ours is not in its settings"),
+    "unavailable": (Standing.IMPAIRED, "it could not be asked whether it trusts our hook"),
+    "not_as_written": (Standing.IMPAIRED, "a command works, but is not the one install writes"),
+    "reviewer_unavailable": (Standing.IMPAIRED, "its hooks run, its sessions cannot be reviewed"),
+    "not_examined": (Standing.IMPAIRED, "nobody could look whether it works"),
+    "trusted": (Standing.WORKING, "all of it works, and it trusts our hooks"),
+    "runnable": (Standing.WORKING, "all of it works; it asks for no trust"),
+}
+"""Every word of `status`, the first cause first; what it makes of the host, and what it means."""
+
+
 class Finding(NamedTuple):
-    """One thing that is wrong: a word, what it makes of the host, a sentence."""
+    """One thing that is wrong: a word of `STATUSES` and a sentence."""
 
     word: str
-    standing: Standing
     sentence: str
+
+    @property
+    def standing(self) -> Standing:
+        """What it makes of the host."""
+        return STATUSES[self.word][0]
 
 
 @attrs.frozen
@@ -93,7 +119,8 @@ def judge_host(facts: Mapping[str, Any]) -> HostVerdict:
     operational = connected and facts.get("reviewerAvailable") is True
     findings = _findings(facts, events) if selected else []
     if selected and not operational and all(one.word == "not_as_written" for one in findings):
-        findings.append(Finding("not_examined", Standing.IMPAIRED, "nobody could look whether it works"))
+        findings.append(Finding("not_examined", "nobody could look whether it works"))
+    findings.sort(key=lambda one: list(STATUSES).index(one.word))
     trust = _worst(events.values())
     return HostVerdict(
         standing=_standing(selected, findings),
@@ -120,19 +147,18 @@ def _findings(facts: Mapping[str, Any], events: Mapping[str, Mapping[str, Any]])
     """Everything that is wrong, the first cause first."""
     found: list[Finding] = []
     if facts.get("provided") is False:
-        return [Finding("no_plugin", Standing.IMPAIRED, "no plug-in provides it now")]
+        return [Finding("no_plugin", "no plug-in provides it now")]
     if facts.get("absent"):
-        found.append(Finding("not_found", Standing.IMPAIRED, "it was not found on this machine"))
+        found.append(Finding("not_found", "it was not found on this machine"))
     if problem := facts.get("settingsProblem"):
-        return [*found, Finding("settings_unusable", Standing.BROKEN, f"it ignores its settings: {problem}")]
+        return [*found, Finding("settings_unusable", f"it ignores its settings: {problem}")]
     if place := facts.get("switchedOffIn"):
-        found.append(Finding("switched_off", Standing.BROKEN, f"{place} switches all hooks off"))
+        found.append(Finding("switched_off", f"{place} switches all hooks off"))
     found += _hook_findings(events)
     if facts.get("reviewerAvailable") is False:
         found.append(
             Finding(
                 "reviewer_unavailable",
-                Standing.IMPAIRED,
                 f"its sessions cannot be reviewed: {facts.get('reviewerReason') or 'no reviewer'}",
             )
         )
@@ -142,19 +168,19 @@ def _findings(facts: Mapping[str, Any], events: Mapping[str, Mapping[str, Any]])
 def _hook_findings(events: Mapping[str, Mapping[str, Any]]) -> list[Finding]:
     there = {name: one for name, one in events.items() if one.get("configured")}
     found = [
-        Finding(state, Standing.BROKEN, f"it does not run our hook for {', '.join(names)}: {state}")
+        Finding(state, f"it does not run our hook for {', '.join(names)}: {state}")
         for state in REFUSED
         if (names := [name for name, one in there.items() if one.get("trust") == state])
     ]
     for problem in dict.fromkeys(one["problem"] for one in there.values() if one.get("problem")):
         names = [name for name, one in there.items() if one.get("problem") == problem]
-        found.append(Finding("not_runnable", Standing.BROKEN, f"the command for {', '.join(names)} does not work: {problem}"))
+        found.append(Finding("not_runnable", f"the command for {', '.join(names)} does not work: {problem}"))
     if missing := [name for name, one in events.items() if one.get("configured") is False]:
-        found.append(Finding("not_configured", Standing.IMPAIRED, f"no hook of ours for {', '.join(missing)}"))
+        found.append(Finding("not_configured", f"no hook of ours for {', '.join(missing)}"))
     if unknown := [name for name, one in there.items() if one.get("trust") == UNKNOWN]:
-        found.append(Finding(UNKNOWN, Standing.IMPAIRED, f"whether it trusts our hook for {', '.join(unknown)} could not be asked"))
+        found.append(Finding(UNKNOWN, f"whether it trusts our hook for {', '.join(unknown)} could not be asked"))
     if other := [name for name, one in there.items() if one.get("asWritten") is False]:
-        found.append(Finding("not_as_written", Standing.IMPAIRED, f"the command for {', '.join(other)} is not the one install writes"))
+        found.append(Finding("not_as_written", f"the command for {', '.join(other)} is not the one install writes"))
     return found
 
 
