@@ -106,6 +106,24 @@ def test_words_of_trust_are_those_of_the_hosts_side():
     assert (trusted.status, trusted.operational) == ("trusted", True)
 
 
+def test_trust_told_by_kind_counts_as_trust_told_by_event():
+    told = judge_host(host(promptTrustStatus="untrusted", backstopTrustStatus="trusted", reason="ignored"))
+    assert (told.status, told.standing, told.prompt.trust, told.backstop.trust) == ("untrusted", Standing.BROKEN, "untrusted", "trusted")
+    unknown = judge_host(host(promptTrustStatus="unavailable", backstopTrustStatus="unavailable", reason="it did not answer"))
+    assert (unknown.status, unknown.standing, unknown.connected) == ("unavailable", Standing.IMPAIRED, False)
+    assert "it did not answer" in unknown.reasons[0]
+
+
+def test_one_hook_that_its_settings_switch_off_cannot_run():
+    off = judge_host(with_event(disabled=True))
+    assert (off.status, off.standing, off.prompt.connected, off.backstop.connected) == ("disabled", Standing.BROKEN, False, True)
+
+
+def test_a_schedule_that_is_not_there_as_it_was_written_counts_as_none():
+    body = {"clis": {"one": WORKING}, "scheduler": {"required": True, "configured": False, "active": True}}
+    assert judge(body, installed=True).word == "unhealthy"
+
+
 EVENTS = st.builds(
     lambda configured, written, problem, trust: event(
         "prompt", configured=configured, asWritten=written if configured else None, problem=problem if configured else None, trust=trust
@@ -165,7 +183,7 @@ def test_the_rules_hold_for_every_combination(body):
     must_fail = (
         any(is_broken(facts) for facts in clis.values())
         or not any(works(facts) for facts in clis.values())
-        or (required and not scheduler.get("active"))
+        or (required and not (scheduler.get("active") and scheduler.get("configured", True)))
         or (
             "reconciliation" in body
             and required

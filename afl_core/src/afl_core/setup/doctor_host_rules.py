@@ -1,7 +1,8 @@
 """How one host is, judged from the facts that were found of it. Pure; `docs/reference/doctor.md` has the same table in words.
 
 Facts are the keys of `clis.<host>` that examinations fill: `selected`, `provided`, `absent`, `settings`, `settingsProblem`, `switchedOffIn`,
-`events` (by name: `kind`, `configured`, `asWritten`, `problem`, `trust`), `reviewerAvailable`, `reviewerReason`. The rest follows from them, here.
+`events` (by name: `kind`, `configured`, `asWritten`, `problem`, `trust`, `disabled`), `reviewerAvailable`, `reviewerReason`. The rest follows from
+them, here. Where an event has no `trust`, the one of its kind counts: `promptTrustStatus`, `backstopTrustStatus`.
 """
 
 from __future__ import annotations
@@ -18,6 +19,9 @@ TRUSTED = TrustState.TRUSTED.value
 UNKNOWN = TrustState.UNAVAILABLE.value
 REFUSED = (TrustState.MODIFIED.value, TrustState.UNTRUSTED.value, TrustState.DISABLED.value, TrustState.MISSING.value)
 """With these the host does not run the hook."""
+
+SIDES = {"prompt": "promptTrustStatus", "stop": "backstopTrustStatus"}
+"""Where the trust in the hooks of a kind may stand instead."""
 
 TRUST_ORDER = (*REFUSED, UNKNOWN, TRUSTED)
 """Of several hooks the first of these is told."""
@@ -110,7 +114,7 @@ class HostVerdict:
 
 def judge_host(facts: Mapping[str, Any]) -> HostVerdict:
     """The verdict. Facts that are missing are not known: they are no fault, and prove nothing."""
-    events: Mapping[str, Mapping[str, Any]] = facts.get("events") or {}
+    events = {name: {**one, "trust": _trust(facts, one)} for name, one in (facts.get("events") or {}).items()}
     usable = not facts.get("settingsProblem") and not facts.get("switchedOffIn")
     configured = usable and bool(events) and all(one.get("configured") is True for one in events.values())
     runnable = usable and any(map(_runs, events.values())) and all(_runs(one) for one in events.values() if one.get("configured"))
@@ -135,6 +139,14 @@ def judge_host(facts: Mapping[str, Any]) -> HostVerdict:
     )
 
 
+def _trust(facts: Mapping[str, Any], one: Mapping[str, Any]) -> str | None:
+    """How the host sees one hook; one that its settings switch off is like one that a person disabled."""
+    if one.get("disabled"):
+        return TrustState.DISABLED.value
+    found = one.get("trust") or facts.get(SIDES.get(str(one.get("kind")), ""))
+    return None if found is None else str(found)
+
+
 def _standing(selected: bool, findings: list[Finding]) -> Standing:
     if not selected:
         return Standing.ABSENT
@@ -154,7 +166,7 @@ def _findings(facts: Mapping[str, Any], events: Mapping[str, Mapping[str, Any]])
         return [*found, Finding("settings_unusable", f"it ignores its settings: {problem}")]
     if place := facts.get("switchedOffIn"):
         found.append(Finding("switched_off", f"{place} switches all hooks off"))
-    found += _hook_findings(events)
+    found += _hook_findings(events, str(facts.get("reason") or ""))
     if facts.get("reviewerAvailable") is False:
         found.append(
             Finding(
@@ -165,7 +177,8 @@ def _findings(facts: Mapping[str, Any], events: Mapping[str, Mapping[str, Any]])
     return found
 
 
-def _hook_findings(events: Mapping[str, Mapping[str, Any]]) -> list[Finding]:
+def _hook_findings(events: Mapping[str, Mapping[str, Any]], reason: str) -> list[Finding]:
+    """What is wrong with hooks; `reason` is why the host's trust could not be asked."""
     there = {name: one for name, one in events.items() if one.get("configured")}
     found = [
         Finding(state, f"it does not run our hook for {', '.join(names)}: {state}")
@@ -178,7 +191,8 @@ def _hook_findings(events: Mapping[str, Mapping[str, Any]]) -> list[Finding]:
     if missing := [name for name, one in events.items() if one.get("configured") is False]:
         found.append(Finding("not_configured", f"no hook of ours for {', '.join(missing)}"))
     if unknown := [name for name, one in there.items() if one.get("trust") == UNKNOWN]:
-        found.append(Finding(UNKNOWN, f"whether it trusts our hook for {', '.join(unknown)} could not be asked"))
+        why = f": {reason}" if reason else ""
+        found.append(Finding(UNKNOWN, f"whether it trusts our hook for {', '.join(unknown)} could not be asked{why}"))
     if other := [name for name, one in there.items() if one.get("asWritten") is False]:
         found.append(Finding("not_as_written", f"the command for {', '.join(other)} is not the one install writes"))
     return found

@@ -103,7 +103,7 @@ def _scheduler_ready(scheduler: Mapping[str, Any] | None) -> bool | None:
     """True where none is needed; None when nothing is known."""
     if scheduler is None:
         return None
-    return not scheduler.get("required") or bool(scheduler.get("active"))
+    return not scheduler.get("required") or (bool(scheduler.get("active")) and scheduler.get("configured") is not False)
 
 
 def _reconciliation_ready(body: Mapping[str, Any]) -> bool | None:

@@ -20,9 +20,6 @@ from afl_core.store.schema import SCHEMA_VERSION
 
 DAY_MS = 86_400_000
 
-FRESH_MS = 300_000
-"""A reconcile that completed is fresh for this long: several intervals of a schedule."""
-
 
 def open_store(home: Home) -> tuple[sqlite3.Connection | None, Part]:
     """The store, when it can be opened, and how it is."""
@@ -47,9 +44,6 @@ def examine_store(home: Home, db: sqlite3.Connection) -> Part:
     body: dict[str, Any] = {
         "status": reconciled.get("status") if reconciled else None,
         "at": reconciled["updated_ms"] if reconciled else None,
-        "fresh": reconciled is not None
-        and reconciled.get("status") == "completed"
-        and 0 <= home.clock() - reconciled["updated_ms"] <= FRESH_MS,
     }
     if reconciled and reconciled.get("status") != "completed":
         lines.append(
