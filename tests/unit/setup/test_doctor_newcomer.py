@@ -17,6 +17,7 @@ from afl_core.setup.install import apply_install, plan_install
 from afl_core.setup.stop import stop_front
 from afl_core.setup.uninstall import apply_uninstall, plan_uninstall
 from afl_core.spec.health import Health
+from afl_core.testing.second_host import add_second_host
 
 
 @pytest.fixture
@@ -126,7 +127,8 @@ def test_a_host_removed_after_install_is_named_with_both_ways_out(home, environ)
     assert report.reasons[0].sentence == "no selected host works: claude (it was not found on this machine)"
 
 
-def test_one_of_two_hosts_removed_is_disconnected_by_naming_the_other(home, environ, other_host):
+def test_one_of_two_hosts_removed_is_disconnected_by_naming_the_other(home, environ, monkeypatch):
+    add_second_host(monkeypatch)
     (home / ".claude").mkdir()
     (home / ".other").mkdir()
     install(home, environ)
@@ -187,7 +189,8 @@ def test_degraded_is_status_zero_and_says_so_in_the_first_line(home, environ):
     assert afl(home, environ, "doctor", "--json").stdout.count('"verdict": "degraded"') == 1
 
 
-def test_every_line_that_is_not_well_has_a_next_step(home, environ, other_host):
+def test_every_line_that_is_not_well_has_a_next_step(home, environ, monkeypatch):
+    add_second_host(monkeypatch)
     reports = [examine(home, environ)]
     (home / ".claude").mkdir()
     (home / ".other").mkdir()

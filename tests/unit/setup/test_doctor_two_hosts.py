@@ -21,14 +21,15 @@ from afl_core.setup.stop import stop_front
 from afl_core.spec.health import Health
 from afl_core.store import sessions
 from afl_core.store.connection import connect, writing
+from afl_core.testing import second_host
 from afl_core.worker.absorb import absorb
 
 TABLES = ("intake", "sessions", "projects", "events", "sightings", "queue", "deliveries")
 
 
 @pytest.fixture
-def environ(home, other_host):
-    assert other_host.MANIFEST.own_shell
+def environ(home, monkeypatch):
+    second_host.add_second_host(monkeypatch)
     claude = home / "claude"
     claude.write_text("#!/bin/sh\n")
     claude.chmod(0o700)
@@ -179,12 +180,12 @@ def test_live_without_a_redactor_fails_at_the_step_that_needs_one(home, environ,
     assert rows_left(home) == {}
 
 
-def test_a_synthetic_prompt_is_born_as_what_no_review_takes_and_gets_no_card(home, environ, other_host):
+def test_a_synthetic_prompt_is_born_as_what_no_review_takes_and_gets_no_card(home, environ):
     native = sessions.CANARY + new_id()
     command = json.loads(settings(home).read_text())["hooks"]["Ask"][0]["hooks"][0]["command"]
-    payload = doctor_canary.payload_of(other_host.MANIFEST, native, str(home))
+    payload = doctor_canary.payload_of(second_host.MANIFEST, native, str(home))
     assert set(json.loads(payload)) == {"thread", "text", "dir"}
-    _printed, problem = run_command(command, environ, str(home), payload, shell=shell_of(other_host.MANIFEST, environ))
+    _printed, problem = run_command(command, environ, str(home), payload, shell=shell_of(second_host.MANIFEST, environ))
     assert problem == ""
     with Home(str(home), environ) as opened:
         opened.registry  # noqa: B018 - the plug-ins are loaded before the store is watched
@@ -230,7 +231,7 @@ def test_what_a_killed_doctor_left_is_removed_by_the_next(home, environ):
         assert [row[0] for row in db.execute("SELECT native_id FROM sessions")] == [native + "-new"]
 
 
-def test_the_shell_is_the_persons_own_only_for_a_host_that_uses_it(other_host):
-    assert shell_of(other_host.MANIFEST, {"SHELL": "/bin/sh"}) == "/bin/sh"
-    assert shell_of(other_host.MANIFEST, {"SHELL": "/nowhere/fish"}) == "/bin/sh"
-    assert shell_of(other_host.MANIFEST, {"SHELL": "bash"}) == "/bin/sh"
+def test_the_shell_is_the_persons_own_only_for_a_host_that_uses_it():
+    assert shell_of(second_host.MANIFEST, {"SHELL": "/bin/sh"}) == "/bin/sh"
+    assert shell_of(second_host.MANIFEST, {"SHELL": "/nowhere/fish"}) == "/bin/sh"
+    assert shell_of(second_host.MANIFEST, {"SHELL": "bash"}) == "/bin/sh"

@@ -38,6 +38,16 @@ class DoctorReport:
     body: Mapping[str, Any]
     reasons: tuple[Reason, ...] = ()
 
+    def headline(self) -> str:
+        """The verdict in words, and the worst reason for it; the lines say all of it."""
+        word = "unhealthy" if not self.healthy else "healthy, but degraded" if self.degraded else "healthy"
+        if not self.reasons:
+            return word
+        worst = min(self.reasons, key=lambda one: one.health is not Health.FAIL)
+        said = worst.sentence if worst.about in ("parts", "hosts") else f"{worst.about}: {worst.sentence}"
+        more = f" (and {len(self.reasons) - 1} more)" if len(self.reasons) > 1 else ""
+        return f"{word}: {said}{more}"
+
     def as_json(self) -> dict[str, Any]:
         """For programs."""
         lines = [{"name": line.name, "health": line.health.value, "sentence": line.sentence, "hint": line.hint} for line in self.lines]
