@@ -132,3 +132,11 @@ def test_a_payload_that_is_no_json_is_counted_and_not_kept(rendered):
 def test_an_event_the_pack_does_not_know_is_answered_with_the_no_op_and_goes_nowhere(rendered):
     assert rendered.fire("SomethingNew", {"session_id": "s1"}) == b"{}"
     assert rendered.fronts() == []
+
+
+def test_the_doctors_own_prompt_is_kept_and_gets_no_card(rendered):
+    rendered.add_card("lesson-1", "always")
+    assert b"always" in rendered.prompt("anything", session="s1")
+    assert rendered.prompt("anything", session="afl-canary-1") == b"{}"
+    assert [row["native_id"] for row in rendered.rows("SELECT native_id FROM sessions ORDER BY native_id")] == ["afl-canary-1", "s1"]
+    assert [row["session_id"] for row in rendered.rows("SELECT session_id FROM deliveries")] == ["claude:s1"]
