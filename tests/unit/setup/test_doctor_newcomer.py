@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import shutil
 import subprocess
 import sys
@@ -206,3 +207,34 @@ def test_every_line_that_is_not_well_has_a_next_step(home, environ, monkeypatch)
             if line.health is Health.FAIL or (line.health is Health.WARN and line.name != "keystore"):
                 assert line.hint, line
                 assert line.hint != "run: afl doctor", line
+
+
+READ_ONLY = """
+mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" || exit 77
+"$2" -m afl_core.cli.main doctor --live --json
+echo "status $?"
+"""
+
+
+@pytest.mark.skipif(shutil.which("unshare") is None, reason="a file system of its own can be mounted on Linux only")
+def test_an_installed_home_that_can_only_be_read_is_said_to_be_that_and_no_next_step_writes_to_it(home, environ):
+    (home / ".claude").mkdir()
+    install(home, environ)
+    done = subprocess.run(
+        ["unshare", "-Urm", "sh", "-c", READ_ONLY, "sh", str(home), sys.executable],
+        env={**environ, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PYTHONPATH": ":".join(sys.path), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+    )
+    if done.returncode == 77 or "unshare" in done.stderr:
+        pytest.skip("no file system may be mounted here")
+    document, _, status = done.stdout.rpartition("status ")
+    body = json.loads(document)
+    failed = {line["name"]: line for line in body["lines"] if line["health"] == "fail"}
+    assert int(status) == 1
+    assert failed.keys() == {"directories", "database", "host claude", "live"}
+    for name in ("directories", "database", "host claude"):
+        assert "cannot be written" in failed[name]["sentence"]
+        assert "writable" in failed[name]["hint"]
+    assert failed["live"]["hint"] == "mend what failed above first"

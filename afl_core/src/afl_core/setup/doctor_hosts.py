@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,7 +15,7 @@ from afl_core.plugins.registry import Registry
 from afl_core.setup.doctor_host_rules import judge_host
 from afl_core.setup.doctor_report import Part, absent, ago, counted, fail, ok, warn
 from afl_core.setup.doctor_settings import Configured, read_configured
-from afl_core.setup.fire import Fired, fire_health, forget_failed_start, shell_of
+from afl_core.setup.fire import NO_WORKER, Fired, fire_health, forget_failed_start, shell_of
 from afl_core.setup.selection import Selected, remembered_hosts, select_hosts
 from afl_core.setup.vanished import have_vanished
 from afl_core.spec.health import HealthLine
@@ -26,6 +27,9 @@ INSPECTED = "configured_command"
 
 NOT_OBSERVED = "not_observed"
 """Whether a desktop application of the host runs, and with which settings, is never looked at."""
+
+
+UNWRITABLE = "cannot be written"
 
 
 @attrs.frozen
@@ -175,6 +179,8 @@ def _fired(command: str, home: Home, build: str, shell: str) -> Fired:
         shot = fire_health(command, home.environ, home.paths.home, shell)
     if shot.health is not None and shot.health["build"] != build:
         return attrs.evolve(shot, ok=False, problem=f"a worker of build {shot.health['build']} answered, but {build} is installed")
+    if shot.problem == NO_WORKER and not os.access(home.paths.run, os.W_OK | os.X_OK):
+        return attrs.evolve(shot, problem=f"no worker can start, because {home.paths.run} {UNWRITABLE}")
     return shot
 
 
@@ -226,7 +232,9 @@ def _fired_lines(one: Selected, fired: Mapping[str, Fired]) -> list[HealthLine]:
         fail(
             f"host {one.name}",
             f"the command for {', '.join(events)} does not work: {problem}",
-            "run: afl install; the log says more (afl paths)",
+            "make it writable, or run the command again outside of a sandbox"
+            if problem.endswith(UNWRITABLE)
+            else "run: afl install; the log says more (afl paths)",
         )
         for problem, events in problems.items()
     ]

@@ -33,6 +33,10 @@ def open_store(home: Home) -> tuple[sqlite3.Connection | None, Part]:
             raise damage
         db = home.db
     except AflError as bad:
+        folder = os.path.dirname(home.paths.database)
+        if os.path.exists(home.paths.database) and not os.access(folder, os.W_OK | os.X_OK):
+            said = f"{home.paths.database} cannot be opened, because {folder} cannot be written"
+            return None, Part(lines=(fail("database", said, "make it writable, or run the command again outside of a sandbox"),))
         return None, Part(lines=(fail("database", bad.sentence, bad.hint),))
     return db, Part(lines=(ok("database", f"schema {SCHEMA_VERSION}, {os.path.getsize(home.paths.database) // 1024} KiB"),))
 

@@ -30,6 +30,8 @@ SECONDS = 10.0
 
 SHELL = "/bin/sh"
 
+NO_WORKER = "the hook ran, but no worker answered it"
+
 WOKEN = "woken"
 """The hook's mark in the run directory that a front was started and is not ready yet."""
 
@@ -67,7 +69,7 @@ def fire_health(command: str, environ: Mapping[str, str], home: str, shell: str 
         body = None
     if isinstance(body, dict) and isinstance(body.get("build"), str):
         return Fired(ok=True, health=body, problem="")
-    return Fired(ok=False, health=None, problem=broken_part(command) or "the hook ran, but no worker answered it")
+    return Fired(ok=False, health=None, problem=broken_part(command) or NO_WORKER)
 
 
 def run_command(
