@@ -51,7 +51,9 @@ def _nothing(_step: str) -> None:
 
 @attrs.frozen
 class InstallPlan:
-    """What would be done. `steps` are lines for a person; `edits` are the host settings with their diffs; `changes` is False when all is in place."""
+    """What would be done. `steps` are lines for a person; `edits` are the host settings with their diffs; `changes` is False when all is in place;
+    `differences` is what differs from the install before this one, nothing for the first.
+    """
 
     paths: Paths
     build: str
@@ -72,8 +74,7 @@ class InstallPlan:
     loose: tuple[tuple[str, int], ...] = attrs.field(repr=False)
     lacks_spool_key: bool = attrs.field(repr=False)
     journal_damage: str = attrs.field(repr=False)
-    differences: tuple[upgrade.Change, ...] = ()
-    """What differs from the install before this one; empty for the first one."""
+    differences: tuple[upgrade.Change, ...] = attrs.field(repr=False)
 
     @property
     def leaves(self) -> Paths | None:
