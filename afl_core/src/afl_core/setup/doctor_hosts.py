@@ -110,7 +110,7 @@ def _selected(
             "asWritten": found.commands[event.name] == wanted[event.name] if event.name in found.commands else None,
             "problem": _problem(fired[event.name]) if event.name in fired else None,
             "trust": None,
-            "disabled": False,
+            "disabled": event.name in found.disabled,
         }
         for event in one.manifest.events
     }
