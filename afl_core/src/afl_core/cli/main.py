@@ -19,6 +19,7 @@ COMMANDS = {
     "memory": ("afl_core.cli.memory:memory", "Show what was learnt and what was given to agents."),
     "review": ("afl_core.cli.review:review", "Show reviews and what they found."),
     "reconcile": ("afl_core.cli.reconcile:reconcile", "Read what hooks missed and run what is due, now."),
+    "reconcile-daemon": ("afl_core.cli.reconcile:reconcile_daemon", "Stay and run a pass whenever something waits."),
     "plugins": ("afl_core.cli.plugins:plugins", "Show the plug-ins and how they are doing."),
 }
 """Core's commands: where each lives and its one line in `afl --help`."""

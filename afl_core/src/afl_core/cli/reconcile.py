@@ -1,7 +1,8 @@
-"""`afl reconcile`."""
+"""`afl reconcile` and `afl reconcile-daemon`."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -13,8 +14,9 @@ from afl_core.cli.options import Answer, common, moment
 @click.command(help="Read what hooks missed, evaluate what is due and run the reviews that may start, now.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be read and which reviews would start.")
 @click.option("--no-review", is_flag=True, help="Start no review.")
+@click.option("--at-most", type=click.IntRange(1), metavar="SECONDS", help="Begin nothing more after this long; the next pass goes on.")
 @common
-def reconcile(answer: Answer, dry_run: bool, no_review: bool) -> int:
+def reconcile(answer: Answer, dry_run: bool, no_review: bool, at_most: int | None) -> int:
     """Run one bounded pass."""
     from afl_core.api.home import Home
     from afl_core.worker.reconcile import plan, run
@@ -24,7 +26,7 @@ def reconcile(answer: Answer, dry_run: bool, no_review: bool) -> int:
             body = plan(home, review=not no_review)
             answer.give(body, [*_planned(body)] or ["nothing to do"])
             return 0
-        body = run(home, review=not no_review, progress=answer.progress)
+        body = run(home, review=not no_review, at_most_s=at_most or math.inf, progress=answer.progress)
     lines = [
         f"{body['status']}: {body['filesScanned']} transcripts read, {body['eventsCaptured']} events, {body['immediateSignals']} signals, {body['spoolDrained']} from the spool",
         *(f"review {one['handle']}: {one['outcome']}" for one in body["reviews"]),
@@ -33,6 +35,21 @@ def reconcile(answer: Answer, dry_run: bool, no_review: bool) -> int:
     ]
     answer.give(body, lines)
     return 1 if body["errors"] else 0
+
+
+@click.command("reconcile-daemon", help="Stay in the foreground and run a pass whenever something waits. What the installed schedule runs.")
+@click.option(
+    "--interval", type=click.IntRange(30, 86_400), metavar="SECONDS", help="How often to look; default: the setting reconcile_interval."
+)
+@common
+def reconcile_daemon(answer: Answer, interval: int | None) -> None:
+    """Become the daemon."""
+    import os
+
+    from afl_core.api.remember import paths_of
+    from afl_core.worker.daemon_start import become_daemon
+
+    become_daemon(paths_of(answer.home, os.environ), os.environ, interval)
 
 
 def _planned(body: dict[str, Any]) -> Iterator[str]:

@@ -13,14 +13,19 @@ from afl_core.cli.options import Answer, common
 @click.option("--dry-run", is_flag=True, help="Show every step and every edit; change nothing.")
 @click.option("--host", "hosts", multiple=True, metavar="NAME", help="Connect only this host (may be repeated).")
 @click.option("--replace-existing", is_flag=True, help="Replace an installation of another product in the same place; it is backed up.")
+@click.option(
+    "--schedule/--no-schedule",
+    default=None,
+    help="Let the service manager run what hooks miss. Default: yes, for your own home, where it can.",
+)
 @common
-def install(answer: Answer, dry_run: bool, hosts: tuple[str, ...], replace_existing: bool) -> None:
+def install(answer: Answer, dry_run: bool, hosts: tuple[str, ...], replace_existing: bool, schedule: bool | None) -> None:
     """Plan, and unless it is a dry run, apply."""
     from afl_core.api.home import Home
     from afl_core.setup.install import apply_install, plan_install
 
     with Home(answer.home) as home:
-        plan = plan_install(home, hosts=hosts or None, replace_existing=replace_existing)
+        plan = plan_install(home, hosts=hosts or None, replace_existing=replace_existing, schedule=schedule)
         if dry_run:
             body = {**_plan(plan), "changes": [one.document() for one in plan.differences]}
             answer.give({"command": "install", "dry_run": True, **body}, _planned("install", plan))

@@ -49,10 +49,11 @@ def run(
     stdin: bytes = b"",
     stdout_limit: int = STDOUT_LIMIT,
     on_tick: Callable[[], None] | None = None,
+    grace_seconds: float = GRACE_SECONDS,
 ) -> ProcessResult:
     """Run `argv` and wait for it. A command without a slash is looked up on the PATH of `environment`.
 
-    At the deadline (seconds of wall time), or when stdout grows over its limit, the group gets TERM and after two seconds KILL; the result
+    At the deadline (seconds of wall time), or when stdout grows over its limit, the group gets TERM and after `grace_seconds` KILL; the result
     says which. `on_tick` is called about ten times a second while the child runs; what it raises ends the child and is raised here.
     Whatever the child started in its group is killed when the child ends. The child does not outlive this process (see `tether.py`);
     one that moves itself to another session escapes both. Raises `ProcessError` when the command cannot be started.
@@ -64,7 +65,7 @@ def run(
     if not argv or "\0" in "".join(argv):
         raise ProcessError("a command is empty or holds a NUL character", code="AFL-PROCESS-002")
     started = time.monotonic()
-    child = _Child(argv, environment, cwd)
+    child = _Child(argv, environment, cwd, grace_seconds)
     try:
         child.feed(stdin)
         outcome = child.follow(started + deadline_seconds, stdout_limit, on_tick)
@@ -88,8 +89,9 @@ def detail(result: ProcessResult) -> str:
 class _Child:
     """One running child with its pipes."""
 
-    def __init__(self, argv: Sequence[str], environment: Mapping[str, str], cwd: str) -> None:
+    def __init__(self, argv: Sequence[str], environment: Mapping[str, str], cwd: str, grace_seconds: float) -> None:
         self.stdout, self.stderr, self.returncode = bytearray(), bytearray(), -1
+        self._grace_seconds = grace_seconds
         self._input = memoryview(b"")
         self._selector = selectors.DefaultSelector()
         held, self._tether = os.pipe()
@@ -156,13 +158,13 @@ class _Child:
         return "overflow" if len(self.stdout) > stdout_limit else "ended"
 
     def end(self) -> None:
-        """End the group whatever happened: TERM, two seconds, KILL. Idempotent; closes every pipe."""
+        """End the group whatever happened: TERM, the grace, KILL. Idempotent; closes every pipe."""
         if self._tether >= 0:
             if self._process.poll() is None:
                 self._signal(signal.SIGTERM)
-                until = time.monotonic() + GRACE_SECONDS
+                until = time.monotonic() + self._grace_seconds
                 while self._process.poll() is None and time.monotonic() < until:
-                    self._move(min(POLL_SECONDS, GRACE_SECONDS), keep=False)
+                    self._move(min(POLL_SECONDS, self._grace_seconds), keep=False)
             self._cut()
         self._process.wait()
         self.returncode = self._process.returncode

@@ -106,6 +106,11 @@ class Paths:
         return os.path.join(self.run, "front.lock")
 
     @property
+    def reconcile_lock(self) -> str:
+        """Held by the daemon of the scheduled reconcile; its time is when that one last looked."""
+        return os.path.join(self.run, "reconcile.lock")
+
+    @property
     def spool_key(self) -> str:
         """8 bytes of key id, then the 32-byte key new spool records are sealed with."""
         return os.path.join(self.run, "spool.key")
@@ -129,6 +134,11 @@ class Paths:
     def runtime_log(self) -> str:
         """Ids, counts and error messages; never bodies."""
         return os.path.join(self.logs, "runtime.log")
+
+    @property
+    def reconcile_log(self) -> str:
+        """What the daemon of the scheduled reconcile did."""
+        return os.path.join(self.logs, "reconcile.log")
 
     # the keys
     @property

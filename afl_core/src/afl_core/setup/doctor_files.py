@@ -17,7 +17,7 @@ from afl_core.setup.checks import loose_files, private_dirs
 from afl_core.setup.database import Kind, look_at_database
 from afl_core.setup.doctor_report import Part, fail, ok, warn
 from afl_core.setup.journal import read_journal
-from afl_core.setup.pack import PackPlan, plan_pack
+from afl_core.setup.pack import PackPlan, plan_pack, rendered_watch
 from afl_core.setup.pack_hook import silent_constants
 from afl_core.setup.runtime import choose_runtime
 from afl_core.setup.selection import remembered_hosts
@@ -129,7 +129,7 @@ def _plan(home: Home, current: dict[str, Any]) -> PackPlan:
     names = rendered_hosts(home.paths) or sorted(remembered_hosts(current))
     manifests = [adapters[name].manifest() for name in names if name in adapters]
     runtime = choose_runtime(str(current.get("python") or sys.executable), found, home.environ)
-    return plan_pack(home.paths, runtime, manifests, found, registry)
+    return plan_pack(home.paths, runtime, manifests, found, registry, watch=rendered_watch(home.paths))
 
 
 def _staleness(paths: Paths, plan: PackPlan, current: dict[str, Any]) -> list[HealthLine]:

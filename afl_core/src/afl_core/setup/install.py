@@ -27,13 +27,14 @@ from afl_core.setup.database import Database, Kind, damage_of, foreign, look_at_
 from afl_core.setup.edits import PlannedEdit
 from afl_core.setup.fire import forget_failed_start
 from afl_core.setup.journal import damage_of_journal, journal_path, put_journal_aside
-from afl_core.setup.pack import PackPlan, plan_pack, put_pack
+from afl_core.setup.pack import PackPlan, Watch, plan_pack, put_pack
 from afl_core.setup.pack_files import PackFile, is_in_place, look, put_set
 from afl_core.setup.recall import recall
 from afl_core.setup.runtime import choose_runtime
+from afl_core.setup.schedule.plan import KEY, SchedulePlan, apply_schedule, plan_schedule
 from afl_core.setup.selection import Selection, remembered_hosts, select_hosts
 from afl_core.setup.starting import forget_failures, lacks_spool_key, make_spool_key
-from afl_core.setup.stop import stop_worker
+from afl_core.setup.stop import stop_daemon, stop_worker
 from afl_core.setup.turnstile import alone
 from afl_core.setup.vanished import running
 from afl_core.spec.keystore import Keystore
@@ -75,6 +76,7 @@ class InstallPlan:
     lacks_spool_key: bool = attrs.field(repr=False)
     journal_damage: str = attrs.field(repr=False)
     differences: tuple[upgrade.Change, ...] = attrs.field(repr=False)
+    schedule: SchedulePlan = attrs.field(repr=False)
 
     @property
     def leaves(self) -> Paths | None:
@@ -101,11 +103,17 @@ class InstallResult:
 
 
 def plan_install(
-    home: Home, *, hosts: Sequence[str] | None = None, replace_existing: bool = False, python: str = sys.executable
+    home: Home,
+    *,
+    hosts: Sequence[str] | None = None,
+    replace_existing: bool = False,
+    schedule: bool | None = None,
+    python: str = sys.executable,
 ) -> InstallPlan:
     """Check everything that can be checked and say what would be done; writes nothing at all.
 
-    `hosts` None: those of the last install, else those found. Raises `SetupError`, `PathError`, `StoreError` or `SettingsError` where install must not go on.
+    `hosts` None: those of the last install, else those found. `schedule`: whether the scheduled reconcile is wanted; None: as before, else
+    where the home is the person's own and its service manager can be used. Raises `SetupError`, `PathError`, `StoreError` or `SettingsError` where install must not go on.
     """
     paths = home.paths
     check_home(paths)
@@ -128,14 +136,21 @@ def plan_install(
     database = Database(Kind.MISSING) if legacy.store else _checked_database(paths)
     runtime = choose_runtime(python, found, home.environ)
     keystore, said = _keystore(registry, paths, settings.keystore, database)
-    pack = plan_pack(paths, runtime, [one.manifest for one in selection.selected], found, registry, empty=bool(legacy.pack))
+    timed = plan_schedule(
+        paths, runtime.python, before, home.environ, schedule, [str(one.binary) for one in selection.selected if one.binary]
+    )
+    watch = Watch({one.name: one.roots() for one in selection.selected}, timed.installed)
+    pack = plan_pack(paths, runtime, [one.manifest for one in selection.selected], found, registry, watch=watch, empty=bool(legacy.pack))
     current = _current(
         paths,
         pack.build,
         runtime.python,
         runtime.site,
         selection,
-        sorted({plugin for plugin, _ in registry.redactors()}),
+        {
+            "redactors": sorted({plugin for plugin, _ in registry.redactors()}),
+            **({KEY: timed.remember} if timed.remember is not None else {}),
+        },
         before,
         home.clock,
     )
@@ -161,13 +176,14 @@ def plan_install(
         paths=paths,
         build=pack.build,
         hosts=tuple(one.name for one in selection.selected),
-        steps=tuple(_steps(paths, dirs, legacy, database, keystore, pack, connection, [*put_right, *pointer])),
+        steps=tuple(_steps(paths, dirs, legacy, database, keystore, pack, [*put_right, *pointer], [*connection.steps, *timed.all_steps()])),
         edits=connection.edits,
         warnings=(
             *runtime.warnings,
             *said,
             *upgrade.warnings(before, current),
             *selection.warnings,
+            *([timed.note] if timed.note else ()),
             *_about_hosts(selection),
             *_about_sessions(selection, connection),
             *_about_plugins(registry),
@@ -186,6 +202,7 @@ def plan_install(
         lacks_spool_key=lacks_key,
         journal_damage=journal_damage,
         differences=tuple(differences),
+        schedule=timed,
     )
     return attrs.evolve(plan, steps=(*plan.steps, f"stop the worker of {plan.leaves.data}")) if plan.leaves else plan
 
@@ -219,8 +236,10 @@ def apply_install(plan: InstallPlan, checkpoint: Checkpoint = _nothing) -> Insta
     with alone(plan.paths):
         done = [*plan.steps, *_carry_out(plan, checkpoint)]
         forget_failed_start(plan.paths)
+        said = apply_schedule(plan.schedule, plan.paths, plan.clock, lambda step: checkpoint(f"schedule:{step}"))
     checkpoint("done")
-    return InstallResult(plan.build, plan.hosts, tuple(done), plan.warnings, changed=True, differences=plan.differences)
+    warnings = (*plan.warnings, *said)
+    return InstallResult(plan.build, plan.hosts, tuple(done), warnings, changed=True, differences=plan.differences)
 
 
 def _carry_out(plan: InstallPlan, checkpoint: Checkpoint) -> list[str]:
@@ -254,7 +273,7 @@ def _carry_out(plan: InstallPlan, checkpoint: Checkpoint) -> list[str]:
         _remember_hosts_of_before(plan)
         raise
     if plan.leaves is not None:  # only now do hooks know the new data root: before, they would have started its worker again
-        done += stop_worker(plan.leaves)
+        done += [*stop_worker(plan.leaves), *stop_daemon(plan.leaves)]
     return done
 
 
@@ -294,11 +313,11 @@ def _current(
     python: str,
     site: tuple[str, ...],
     selection: Selection,
-    redactors: list[str],
+    more: dict[str, Any],
     before: dict[str, Any],
     clock: Clock,
 ) -> dict[str, Any]:
-    body = {
+    body: dict[str, Any] = {
         "build": build,
         "version": __version__,
         "schema_version": SCHEMA_VERSION,
@@ -307,7 +326,7 @@ def _current(
         "data_root": paths.data,
         "home": paths.home,
         "hosts": {one.name: {"config_dir": str(one.config_dir), "settings_path": str(one.settings_path)} for one in selection.selected},
-        "redactors": redactors,
+        **more,
     }
     moment = before.get("installed_ms") if upgrade.same_install(before, body) else clock()
     return {**body, "installed_ms": moment}
@@ -320,8 +339,8 @@ def _steps(
     database: Database,
     keystore: Keystore | None,
     pack: PackPlan,
-    connection: Connection,
     pointer: list[str],
+    last: list[str],
 ) -> list[str]:
     steps = [f"move aside what the earlier product left: {', '.join(legacy.named())}"] if legacy.found else []
     steps += [one.step() for one in dirs if one.changes]
@@ -332,7 +351,7 @@ def _steps(
     elif database.kind is Kind.OLDER:
         steps.append(f"bring the database from schema {database.version} to {SCHEMA_VERSION}; a copy is kept in {paths.backups}")
     steps += pack.steps()
-    return steps + pointer + list(connection.steps)
+    return [*steps, *pointer, *last]
 
 
 def _about_hosts(selection: Selection) -> list[str]:

@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import attrs
 
 from afl_core.files.private import ensure_private_dir
-from afl_core.model.errors import SetupError
+from afl_core.model.codec import loads
+from afl_core.model.errors import AflError, SetupError
 from afl_core.plugins.discovery import Found
 from afl_core.plugins.registry import Registry
 from afl_core.settings.load import load_settings
 from afl_core.settings.paths import Paths
 from afl_core.setup import render
 from afl_core.setup.pack_editable import plan_editable, shipped
-from afl_core.setup.pack_files import PackFile, is_in_place, put_set
+from afl_core.setup.pack_files import PackFile, is_in_place, look, put_set
 from afl_core.setup.pack_hook import hook_files
 from afl_core.setup.runtime import Runtime, build_of
 from afl_core.spec.host import HostManifest
+from afl_core.spec.transcripts import TranscriptRoot
 
 
 @attrs.frozen
@@ -50,8 +53,23 @@ class PackPlan:
         ]
 
 
+@attrs.frozen
+class Watch:
+    """What the pack says of the scheduled reconcile: where hosts keep transcripts, and whether one is installed."""
+
+    roots: Mapping[str, Sequence[TranscriptRoot]] = attrs.field(factory=dict)
+    scheduled: bool = False
+
+
 def plan_pack(
-    paths: Paths, runtime: Runtime, manifests: Sequence[HostManifest], found: Sequence[Found], registry: Registry, *, empty: bool = False
+    paths: Paths,
+    runtime: Runtime,
+    manifests: Sequence[HostManifest],
+    found: Sequence[Found],
+    registry: Registry,
+    *,
+    watch: Watch,
+    empty: bool = False,
 ) -> PackPlan:
     """Compare the pack with what it shall be; `empty`: with nothing, because what is there will have been moved away. Settings come from the file alone: a variable of one shell must not stay for good."""
     settings = load_settings(paths.settings_file, {})
@@ -63,7 +81,9 @@ def plan_pack(
         PackFile(paths.manifest, render.as_json({"files": editable.manifest}), "note what was shipped"),
         PackFile(
             paths.front_file,
-            render.front_file(manifests, settings, selector_target(registry, settings.selector)),
+            render.front_file(
+                manifests, settings, selector_target(registry, settings.selector), roots=watch.roots, scheduled=watch.scheduled
+            ),
             "tell the front what hosts and settings say",
         ),
     ]
@@ -86,6 +106,19 @@ def put_pack(paths: Paths, plan: PackPlan, checkpoint: Callable[[str], None]) ->
     for path in plan.removed:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(path)
+
+
+def rendered_watch(paths: Paths) -> Watch:
+    """What the pack says now; nothing where it cannot be read."""
+    try:
+        body = loads(look(paths.front_file) or b"{}", paths.front_file)
+        roots = {
+            name: tuple(TranscriptRoot(Path(root["folder"]), root["pattern"]) for root in host.get("roots", ()))
+            for name, host in body.get("hosts", {}).items()
+        }
+        return Watch(roots, scheduled=bool(body.get("schedule", {}).get("installed")))
+    except (AflError, KeyError, TypeError, AttributeError):
+        return Watch()
 
 
 def selector_target(registry: Registry, name: str) -> str | None:

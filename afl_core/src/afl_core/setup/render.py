@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import attrs
@@ -14,6 +14,7 @@ from afl_core.settings.paths import Paths
 from afl_core.settings.schema import Policy, Settings
 from afl_core.setup.runtime import Runtime
 from afl_core.spec.host import HostManifest
+from afl_core.spec.transcripts import TranscriptRoot
 
 _WORD = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -64,10 +65,27 @@ def constants(paths: Paths, runtime: Runtime, manifests: Iterable[HostManifest],
     return ("\n".join(lines) + "\n").encode("ascii")
 
 
-def front_file(manifests: Iterable[HostManifest], settings: Settings, selector_target: str | None) -> bytes:
-    """What the front must know, as JSON: host manifests and the few settings of the prompt path."""
+def front_file(
+    manifests: Iterable[HostManifest],
+    settings: Settings,
+    selector_target: str | None,
+    *,
+    roots: Mapping[str, Sequence[TranscriptRoot]] | None = None,
+    scheduled: bool = False,
+) -> bytes:
+    """What front and daemon must know, as JSON: host manifests, where their transcripts are, the few settings of the prompt path and of the schedule."""
+    kept = roots or {}
     body = {
-        "hosts": {one.name: _host(one) for one in manifests},
+        "hosts": {
+            one.name: {**_host(one), "roots": [{"folder": str(root.folder), "pattern": root.pattern} for root in kept.get(one.name, ())]}
+            for one in manifests
+        },
+        "schedule": {
+            "installed": scheduled,
+            "interval": settings.reconcile_interval,
+            "kill_grace_ms": settings.reconcile_kill_grace_ms,
+            "reviewer_timeout_ms": settings.reviewer_timeout_ms,
+        },
         "memory_enabled": settings.memory_enabled,
         "memory_budget": settings.memory_budget,
         "selector": {"name": settings.selector, "target": selector_target},

@@ -13,6 +13,7 @@ from afl_core.settings.paths import Paths
 from afl_core.setup.json_splice import HookEntry
 from afl_core.setup.render import command_for
 from afl_core.spec.host import HostAdapter, HostManifest, HostPlace
+from afl_core.spec.transcripts import FindsTranscripts, TranscriptRoot
 
 
 @attrs.frozen
@@ -30,6 +31,11 @@ class Selected:
     def name(self) -> str:
         """The host's name."""
         return self.manifest.name
+
+    def roots(self) -> tuple[TranscriptRoot, ...]:
+        """Where its transcripts are; nothing where its adapter does not say."""
+        place = HostPlace(self.config_dir, self.settings_path, self.binary, self.present)
+        return self.adapter.transcript_roots(place) if isinstance(self.adapter, FindsTranscripts) else ()
 
     def entries(self, paths: Paths, python: str) -> tuple[HookEntry, ...]:
         """What stands in its settings."""

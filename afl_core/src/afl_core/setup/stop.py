@@ -30,6 +30,12 @@ GRACE_SECONDS = 2.0
 
 POLL_SECONDS = 0.02
 LOCK_TABLE = "/proc/locks"
+SCHEDULE = "schedule.py"
+"""The script of the daemon in the hook's folder."""
+
+DAEMON_SECONDS = 10.0
+"""How long the daemon may take to end together with its pass (TERM), before it is ended (KILL)."""
+
 JOBS = "afl_core.worker.jobs"
 """The module that jobs processes run; the home is their last argument."""
 
@@ -59,6 +65,19 @@ def fronts_of(paths: Paths) -> list[Process]:
 def jobs_of(paths: Paths) -> list[Process]:
     """The jobs processes of this home; more than one where an elder one still finishes a review."""
     return [one for one in processes() if one.has(JOBS) and _is_of_home(one, paths)]
+
+
+def daemons_of(paths: Paths) -> list[Process]:
+    """Processes that run the scheduled reconcile of this home, started by a service manager or by hand."""
+    script = os.path.join(paths.hook_dir, SCHEDULE)
+    return [one for one in processes() if one.has("-S") and one.command.rstrip(b"\0\n").endswith(os.fsencode(script))]
+
+
+def stop_daemon(paths: Paths) -> list[str]:
+    """End the daemon of the scheduled reconcile; it ends its pass. Gives a line for each."""
+    pids = sorted(one.pid for one in daemons_of(paths))
+    _end(lambda: daemons_of(paths), grace=DAEMON_SECONDS)
+    return [f"stopped the reconcile daemon (process {pid})" for pid in pids]
 
 
 def stop_worker(paths: Paths) -> list[str]:
@@ -126,7 +145,7 @@ def is_free(paths: Paths) -> bool:
     return True
 
 
-def _end(found: Callable[[], list[Process]], *, patience: float = 0.0) -> int:
+def _end(found: Callable[[], list[Process]], *, patience: float = 0.0, grace: float = GRACE_SECONDS) -> int:
     """Ask what `found` finds to end, and end what is left after a grace; looked for anew before each signal, so that it is still the same one."""
     if patience and _until(lambda: not found(), patience):
         return 0
@@ -135,7 +154,7 @@ def _end(found: Callable[[], list[Process]], *, patience: float = 0.0) -> int:
         for one in found():
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(one.pid, number) if one.group == one.pid else os.kill(one.pid, number)
-        if _until(lambda: not found(), GRACE_SECONDS):
+        if _until(lambda: not found(), grace):
             return count
     left = ", ".join(str(one.pid) for one in found())
     raise WorkerError(f"a process of ours could not be ended: {left}", code="AFL-WORKER-004", hint=f"end process {left} by hand")

@@ -27,8 +27,9 @@ from afl_core.setup.json_splice import only_ours_changed, remove_hook_entries
 from afl_core.setup.pack_files import PackFile, is_in_place, put_set
 from afl_core.setup.pack_hook import silent_constants
 from afl_core.setup.recall import recall
+from afl_core.setup.schedule.plan import KEY, Removal, plan_removal, remove_schedule
 from afl_core.setup.selection import owner_of, remembered_hosts
-from afl_core.setup.stop import front_pid, fronts_of, jobs_of, stop_worker
+from afl_core.setup.stop import daemons_of, front_pid, fronts_of, jobs_of, stop_daemon, stop_worker
 from afl_core.setup.turnstile import alone
 from afl_core.spec.host import HostAdapter
 
@@ -51,6 +52,7 @@ class UninstallPlan:
     forgets: bool = attrs.field(repr=False)
     silences: bool = attrs.field(repr=False)
     clock: Clock = attrs.field(repr=False)
+    removal: Removal | None = attrs.field(repr=False)
 
 
 @attrs.frozen
@@ -74,6 +76,8 @@ def plan_uninstall(home: Home, remove_files: bool = False) -> UninstallPlan:
     steps = [f"{'delete' if edit.deletes else 'edit'} {edit.path}" for edit in edits if edit.changes]
     if journal_damage:
         steps.append(f"put {journal_path(paths)} aside, which cannot be read: our hooks are taken out entry by entry")
+    removal = plan_removal(paths, str(before.get("python", "")), before, home.environ)
+    steps += removal.steps() if removal else []
     worker = _worker_steps(paths)
     steps += worker
     silences = not remove_files and os.path.lexists(paths.hook_dir) and not is_in_place(silent_constants(paths))
@@ -81,18 +85,19 @@ def plan_uninstall(home: Home, remove_files: bool = False) -> UninstallPlan:
         steps.append("silence the hook for sessions that still run")
     if remove_files:
         steps += [f"delete {path}" for path in (paths.pack, paths.pack + LEAVING) if os.path.lexists(path)]
-    forgets = not remove_files and bool(remembered_hosts(before) or damage)
+    forgets = not remove_files and bool(remembered_hosts(before) or damage or KEY in before)
     if forgets:
         steps.append(f"write {paths.current} anew without hosts: it was damaged" if damage else _forget(paths))
     kept = tuple(path for path in (paths.data, paths.keys) if os.path.lexists(path))
     return UninstallPlan(
-        paths, tuple(steps), tuple(worker), edits, kept, remove_files, before, journal_damage, forgets, silences, home.clock
+        paths, tuple(steps), tuple(worker), edits, kept, remove_files, before, journal_damage, forgets, silences, home.clock, removal
     )
 
 
 def _worker_steps(paths: Paths) -> list[str]:
     fronts = {one.pid for one in fronts_of(paths)} | ({pid} if (pid := front_pid(paths)) is not None else set())
     steps = [f"stop the worker (process {pid})" for pid in sorted(fronts)]
+    steps += [f"stop the reconcile daemon (process {one.pid})" for one in daemons_of(paths)]
     return steps + [f"end its jobs (process {one.pid}) and the review they may be running" for one in jobs_of(paths)]
 
 
@@ -122,14 +127,20 @@ def _carry_out(plan: UninstallPlan, checkpoint: Callable[[str], None]) -> list[s
     elif os.path.isdir(paths.data):
         store_journal(paths, EditJournal(()))
     checkpoint("journal")
+    ended = []
+    if plan.removal is not None:
+        ended += remove_schedule(plan.removal, paths)
+        checkpoint("schedule")
     if plan.silences:
         put_set([silent_constants(paths)], lambda step: checkpoint(f"hook:{step}"))
-    ended = stop_worker(paths)
+    ended += [*stop_daemon(paths), *stop_worker(paths)]
     checkpoint("stopped")
     if plan.remove_files:
         _delete(paths)
     elif plan.forgets:
-        pointer = PackFile(paths.current, render.current_file({**plan.current, "hosts": {}}), "")
+        pointer = PackFile(
+            paths.current, render.current_file({**{key: value for key, value in plan.current.items() if key != KEY}, "hosts": {}}), ""
+        )
         put_set([pointer], lambda step: checkpoint(f"current:{step}"))
     return ended
 

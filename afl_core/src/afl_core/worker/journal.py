@@ -1,4 +1,4 @@
-"""Lines of the front in the runtime log: ids, counts and error messages, never bodies. Written without the logging module, in its format."""
+"""Lines of the front and of the daemon in their logs: ids, counts and error messages, never bodies. Written without the logging module, in its format."""
 
 from __future__ import annotations
 
@@ -25,13 +25,14 @@ def describe(bad: BaseException) -> str:
 class Journal:
     """Appends to one file. A log that cannot be written must not stop the work, so that is not an error."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path: str, name: str = "afl.front") -> None:
         self._path = path
+        self._name = name
 
     def say(self, text: str) -> None:
         """Append one line."""
         stamp = time.strftime("%Y-%m-%d %H:%M:%S", time.localtime())
-        line = f"{stamp},{time.time_ns() // 1_000_000 % 1000:03d} afl.front INFO {text[:500]}\n".replace("\n", " ").rstrip() + "\n"
+        line = f"{stamp},{time.time_ns() // 1_000_000 % 1000:03d} {self._name} INFO {text[:500]}\n".replace("\n", " ").rstrip() + "\n"
         with contextlib.suppress(OSError):
             os.makedirs(os.path.dirname(self._path), 0o700, exist_ok=True)
             handle = os.open(self._path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

@@ -58,6 +58,7 @@ class PromptPath(NamedTuple):
     memory_budget: int
     selector_name: str
     selector_target: str | None
+    scheduled: bool = False
 
 
 EMPTY = PromptPath({}, memory_enabled=True, memory_budget=0, selector_name="default", selector_target=None)
@@ -87,6 +88,7 @@ def parse(text: str) -> PromptPath:
             int(body.get("memory_budget", 0)),
             str(selector.get("name", "default")),
             selector.get("target") or None,
+            bool((body.get("schedule") or {}).get("installed")),
         )
     except (KeyError, TypeError, AttributeError, RecursionError) as bad:
         raise ValueError(f"unexpected shape: {bad!r}") from bad

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 import sqlite3
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -14,7 +16,6 @@ from afl_core.api import reviews
 from afl_core.api.home import Home
 from afl_core.capture.batch import Session
 from afl_core.capture.sync import behind
-from afl_core.model.clock import DAY_MS
 from afl_core.model.errors import AflError, CaptureError
 from afl_core.review import queue
 from afl_core.store import status
@@ -23,9 +24,7 @@ from afl_core.worker import due, upkeep
 from afl_core.worker.absorb import Absorbed, absorb, capture_enabled
 from afl_core.worker.reviewing import review as run_one
 from afl_core.worker.spool import drain_spool
-
-LOOK_BACK_MS = 30 * DAY_MS
-"""Sessions not seen for longer are left alone (hosts delete their transcripts after 30 days)."""
+from afl_core.worker.todo import LOOK_BACK_MS, NEXT
 
 REVIEWS_PER_PASS = 32
 
@@ -73,8 +72,12 @@ def _new(home: Home, step: due.Step) -> dict[str, Any]:
     }
 
 
-def run(home: Home, *, review: bool = True, progress: Callable[[str], None] = lambda _line: None) -> dict[str, Any]:
-    """Do it. Errors of one session or review do not stop the others."""
+def run(
+    home: Home, *, review: bool = True, at_most_s: float = math.inf, progress: Callable[[str], None] = lambda _line: None
+) -> dict[str, Any]:
+    """Do it. Errors of one session or review do not stop the others. After `at_most_s` seconds nothing more is begun."""
+    end = time.monotonic() + at_most_s
+    _say_next(home, home.clock())  # killed in the middle, it is run again
     body: dict[str, Any] = {
         "status": "completed",
         "filesScanned": 0,
@@ -92,12 +95,16 @@ def run(home: Home, *, review: bool = True, progress: Callable[[str], None] = la
     if not capture_enabled(home.db):
         body["filesSkipped"], pending = len(pending), []
     for number, one in enumerate(pending, 1):
+        if time.monotonic() > end:
+            break
         progress(f"reading {number} of {len(pending)}: {one.path} ({one.size or 0} bytes)")
-        _try(body, one.path, functools.partial(_read, home, one, body))
+        _try(body, one.path, functools.partial(_read, home, one, body, end))
     with writing(home.db):
         queue.recover(home.db, home.clock())
     due.evaluate(home.db, home.settings, home.clock())
     for review_id in queue.due_reviews(home.db, home.settings, home.clock())[:REVIEWS_PER_PASS] if review else ():
+        if time.monotonic() > end:
+            break
         progress(f"reviewing {review_id[:12]}")
         _try(body, f"review {review_id}", functools.partial(_review, home, review_id, body))
     _try(body, "upkeep", functools.partial(upkeep.run, home))
@@ -105,8 +112,15 @@ def run(home: Home, *, review: bool = True, progress: Callable[[str], None] = la
     if body["errors"]:
         body["status"] = "completed_with_errors"
     with writing(home.db):
+        _say_next(home, queue.next_due_ms(home.db, home.settings, home.clock()) if review else home.clock())
         status.put(home.db, "reconcile", {key: value for key, value in body.items() if isinstance(value, str | int)}, home.clock())
     return body
+
+
+def _say_next(home: Home, at_ms: int | None) -> None:
+    """When a review may start or become due without anything new: the daemon then runs a pass."""
+    with writing(home.db):
+        status.put(home.db, NEXT, {"at_ms": at_ms}, home.clock())
 
 
 def spooled(home: Home) -> int:
@@ -130,10 +144,10 @@ def _note(body: dict[str, Any], what: str, code: str, message: str) -> None:
     body["errors"].append({"path": what, "code": code, "message": message})
 
 
-def _read(home: Home, one: Unread, body: dict[str, Any]) -> None:
+def _read(home: Home, one: Unread, body: dict[str, Any], end: float) -> None:
     body["filesScanned"] += 1
     done = Absorbed(one.session_id, caught_up=False)
-    while not done.caught_up and not done.problem:
+    while not done.caught_up and not done.problem and time.monotonic() <= end:
         done = absorb(home, one.session_id)
         body["eventsCaptured"] += done.born + done.adopted
         body["duplicateEvents"] += done.known + done.joined

@@ -298,7 +298,8 @@ class Front:
             self._jobs.start()
         self._jobs.flush()
         self._drains = not self._has_rotated or any(name not in self._left_in_spool for name in _spooled(self._paths.spool))
-        if not self._is_in_place() or may_leave(Now(now, quiet, sessions.alive_until(db, now), self._jobs.is_running, next_ms)):
+        alive_until = sessions.alive_until(db, now)
+        if not self._is_in_place() or may_leave(Now(now, quiet, alive_until, self._jobs.is_running, next_ms, path.scheduled)):
             self._leave()
 
     def _is_first_look(self) -> bool:
