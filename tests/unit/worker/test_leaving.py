@@ -23,6 +23,12 @@ def test_it_stays_while_something_is_asked_runs_or_waits_for_its_age(change):
     assert not may_leave(IDLE._replace(**change))
 
 
+def test_where_a_schedule_is_installed_it_does_not_stay_for_evidence_that_waits_for_its_age():
+    assert may_leave(IDLE._replace(next_ms=NOW + 1, scheduled=True))
+    assert not may_leave(IDLE._replace(next_ms=NOW + 1, scheduled=True, jobs_run=True))
+    assert not may_leave(IDLE._replace(alive_until=NOW + sessions.ALIVE_MS, scheduled=True))
+
+
 def test_it_does_not_stay_for_a_timer_of_another_day():
     assert may_leave(IDLE._replace(next_ms=NOW + TIMER_MS + 1))
 

@@ -16,7 +16,16 @@ from afl_core.api.home import Home
 from afl_core.model.errors import AflError
 from afl_core.plugins.discovery import read_entry_points
 from afl_core.plugins.registry import Registry
-from afl_core.setup import doctor_disk, doctor_files, doctor_hosts, doctor_live, doctor_plugins, doctor_reviewers, doctor_store
+from afl_core.setup import (
+    doctor_disk,
+    doctor_files,
+    doctor_hosts,
+    doctor_live,
+    doctor_plugins,
+    doctor_reviewers,
+    doctor_schedule,
+    doctor_store,
+)
 from afl_core.setup.checks import check_home, private_dirs
 from afl_core.setup.doctor_report import DoctorReport, Part, fail, report, warn
 from afl_core.setup.fire import HEALTH_VARIABLE
@@ -32,7 +41,9 @@ def doctor(home: Home, live: bool = False) -> DoctorReport:
     """Every examination, each of which says what it cannot do instead of raising. `live` also sends a synthetic event and removes it."""
     paths = home.paths
     parts: dict[str, Part] = {
-        "roots": Part({"dataRoot": paths.data, "keyRoot": paths.keys, "scheduler": _scheduler(), "capability": _capability()})
+        "roots": Part(
+            {"dataRoot": paths.data, "keyRoot": paths.keys, "scheduler": doctor_schedule.not_examined(), "capability": _capability()}
+        )
     }
     try:
         current, damage = recall(paths, Registry(read_entry_points()).hosts(), home.environ)
@@ -67,6 +78,7 @@ def doctor(home: Home, live: bool = False) -> DoctorReport:
     parts["shell"] = _shell(home)
     if (store := db) is not None:
         parts["store"] = _examined("store", lambda: doctor_store.examine_store(home, store))
+    parts["schedule"] = _examined("schedule", lambda: doctor_schedule.examine_schedule(home, current, db))
     parts["disk"] = _examined("disk", lambda: doctor_disk.examine_disk(home, db))
     if live:
         parts["live"] = _examined("live", lambda: doctor_live.examine_live(home, registry, exams, db))
@@ -119,11 +131,6 @@ def _shell(home: Home) -> Part:
         return Part()
     said = f"{HEALTH_VARIABLE} is set here: hooks started from this shell only say how the worker is"
     return Part(lines=(warn("hosts", said, f"unset {HEALTH_VARIABLE}"),))
-
-
-def _scheduler() -> dict[str, Any]:
-    """No schedule is installed by this version: the worker keeps its own time while a session lives, `afl reconcile` does the rest."""
-    return {"supported": False, "configured": False, "active": False, "required": False, "reason": "not_installed_by_this_version"}
 
 
 def _capability() -> dict[str, Any]:

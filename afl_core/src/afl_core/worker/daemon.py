@@ -12,13 +12,14 @@ import select
 import signal
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 from afl_core.model.clock import now_ms
 from afl_core.settings.paths import Paths
 from afl_core.worker.front import enter
 from afl_core.worker.journal import Journal, describe
-from afl_core.worker.rhythm import Score
+from afl_core.worker.rhythm import Rhythm, Score
 from afl_core.worker.ripening import Ripening
 from afl_core.worker.todo import Lookout
 
@@ -88,7 +89,7 @@ class Daemon:
         self._ripening = Ripening()
         self._rendered = os.path.join(paths.hook_dir, "constants.py")
         self._build = _identity(self._rendered)
-        self._is_leaving = False
+        self._is_leaving = self._is_asked = False
         self._beat = 0.0
         self._fault = ""
         self._alarm, self._alarm_in = os.pipe()
@@ -120,33 +121,41 @@ class Daemon:
         signal.set_wakeup_fd(self._alarm_in, warn_on_full_buffer=False)
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self._leave)
-        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.signal(signal.SIGHUP, self._ask)
+
+    def _ask(self, _number: int, _frame: object) -> None:
+        self._is_asked = True
 
     def _leave(self, _number: int, _frame: object) -> None:
         self._is_leaving = True  # the loop acts on it: a signal arrives in the middle of anything
 
     def _rest(self) -> None:
-        """Sleep for the interval, by a clock that cannot jump; a signal ends it."""
+        """Sleep for the interval, by a clock that cannot jump. TERM and INT end it, and HUP asks to look at once."""
         end = time.monotonic() + self._score.current().interval
-        while not self._is_leaving and (left := end - time.monotonic()) > 0:
+        while not (self._is_leaving or self._is_asked) and (left := end - time.monotonic()) > 0:
             select.select([self._alarm], [], [], left)
+            with contextlib.suppress(BlockingIOError):
+                os.read(self._alarm, 4096)
+        self._is_asked = False
 
     def _tick(self) -> None:
+        self._journal.rotate()
         rhythm = self._score.current()
         if self._score.fault != self._fault:
             self._fault = self._score.fault
             self._journal.say(self._fault or "the front file can be read again")
         waiting = self._lookout.look(rhythm.roots, now_ms())
-        self._show_life()
         ripe = self._ripening.ripe(waiting, time.monotonic())
-        if not ripe:
-            return
+        if ripe:
+            self._pass(rhythm, waiting, ripe)
+        self._show_life()
+
+    def _pass(self, rhythm: Rhythm, waiting: Mapping[str, str], ripe: Sequence[str]) -> None:
         from afl_core.worker.scheduled import run_pass
 
         done = run_pass(self._constants, os.environ, reviewer_ms=rhythm.reviewer_ms, grace_ms=rhythm.grace_ms, on_tick=self._while_it_runs)
         self._journal.say(f"{done.said} (for {len(ripe)} reasons, first: {ripe[0].partition(' ')[0]})")
         self._ripening.passed(self._lookout.look(rhythm.roots, now_ms()), waiting, time.monotonic())
-        self._show_life()
 
     def _while_it_runs(self) -> None:
         if self._is_leaving:

@@ -7,7 +7,7 @@ import os
 import time
 
 LIMIT_BYTES = 5_242_880
-"""Past this the front adds nothing; the jobs process rotates the file."""
+"""Past this nothing is added. The jobs process rotates the front's file, the daemon its own."""
 
 
 def describe(bad: BaseException) -> str:
@@ -41,3 +41,9 @@ class Journal:
                     os.write(handle, line.encode("utf-8", "replace"))
             finally:
                 os.close(handle)
+
+    def rotate(self) -> None:
+        """Begin a new file when this one is full; the one before it stays under another name."""
+        with contextlib.suppress(OSError):
+            if os.lstat(self._path).st_size >= LIMIT_BYTES:
+                os.replace(self._path, self._path + ".1")
