@@ -80,8 +80,8 @@ def render(job: Job) -> bytes:
     What would need a file system of its own (ProtectSystem, PrivateTmp) is left out: user managers may not make one everywhere. A reviewer's
     runtime makes machine code and sandboxes, so neither is forbidden.
     """
-    # The program's path is taken as it stands; its name (after @) and what follows have `$` replaced.
-    program, arguments = job.command[0], job.command
+    # Through a shell that only hands over: systemd refuses a program whose own path holds a quote or a backslash.
+    command = ["/bin/sh", "-c", 'exec "$0" "$@"', *job.command]
     lines = [
         "# Written by `afl install`, which replaces this file; `afl uninstall` removes it.",
         "[Unit]",
@@ -91,7 +91,7 @@ def render(job: Job) -> bytes:
         "",
         "[Service]",
         "Type=exec",
-        f"ExecStart=@{quoted(program)} {' '.join(quoted(word, dollar=True) for word in arguments)}",
+        f"ExecStart={' '.join(quoted(word, dollar=True) for word in command)}",
         f"Environment={quoted('HOME=' + job.home)} {quoted('PATH=' + job.search)}",
         "Restart=always",
         f"RestartSec={RESTART_SECONDS}",
