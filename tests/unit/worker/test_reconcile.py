@@ -153,3 +153,21 @@ def test_progress_names_every_transcript(two, home):
     said = []
     reconcile.run(two.home, review=False, progress=said.append)
     assert [str(home / f"{name}.jsonl") in line for name, line in zip("ab", said, strict=True)] == [True, True]
+
+
+def test_a_pass_begins_nothing_more_when_its_time_is_over_and_the_next_goes_on(two):
+    body = reconcile.run(two.home, review=False, at_most_s=0)
+    assert (body["status"], body["filesScanned"]) == ("completed", 0)
+    assert reconcile.run(two.home, review=False)["filesScanned"] == 2
+
+
+def test_a_pass_says_when_the_next_is_due_and_one_that_is_cut_off_says_at_once(two, monkeypatch):
+    reconcile.run(two.home, review=False)
+    told = status.get(two.db, "reconcile_next_ms")
+    assert told is not None
+    assert told["at_ms"] == two.home.clock() + 1  # two signals wait, which a pass without reviews may not start
+    monkeypatch.setattr(reconcile.due, "evaluate", lambda *_args: (_ for _ in ()).throw(KeyboardInterrupt))
+    two.db.execute("UPDATE status SET body_json = '{}' WHERE name = 'reconcile_next_ms'")
+    with pytest.raises(KeyboardInterrupt):
+        reconcile.run(two.home, review=False)
+    assert status.get(two.db, "reconcile_next_ms")["at_ms"] == two.home.clock()

@@ -112,7 +112,9 @@ def run(
     if body["errors"]:
         body["status"] = "completed_with_errors"
     with writing(home.db):
-        _say_next(home, queue.next_due_ms(home.db, home.settings, home.clock()) if review else home.clock())
+        due_ms = queue.next_due_ms(home.db, home.settings, home.clock())
+        # What a pass without reviews leaves is due again right after it, or the daemon would take it for seen to.
+        _say_next(home, due_ms if review or due_ms is None else max(due_ms, home.clock() + 1))
         status.put(home.db, "reconcile", {key: value for key, value in body.items() if isinstance(value, str | int)}, home.clock())
     return body
 
