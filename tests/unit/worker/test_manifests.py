@@ -81,3 +81,9 @@ def test_a_file_that_could_not_be_opened_once_is_tried_again(tmp_path, monkeypat
         manifests.current()
     assert "Permission denied" in manifests.fault
     assert (list(manifests.current().hosts), manifests.fault) == (["h"], "")
+
+
+@pytest.mark.parametrize("told", [{}, {"schedule": None}, {"schedule": {}}, {"schedule": {"installed": False}}])
+def test_without_a_word_about_it_there_is_no_schedule(told):
+    assert not parse(json.dumps({"hosts": {}, **told})).scheduled
+    assert parse(json.dumps({"hosts": {}, "schedule": {"installed": True}})).scheduled

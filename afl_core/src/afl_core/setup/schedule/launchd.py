@@ -41,7 +41,7 @@ class Launchd:
         found = attempted(["launchctl", "print", f"gui/{os.getuid()}"], self.environ)
         if found is None:
             return "launchctl is not there"
-        return "" if found.returncode == 0 else "nobody is logged in at the screen"
+        return "" if found.returncode == 0 or found.overflowed else "nobody is logged in at the screen"
 
     def place(self, job: Job) -> str:
         """`~/Library/LaunchAgents/<label>.plist`."""
