@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import pathlib
 import sqlite3
@@ -14,7 +15,7 @@ from afl_core.store import status
 from afl_core.store.connection import connect, writing
 from afl_core.store.migrate import create_or_migrate
 from afl_core.worker.roots import Root
-from afl_core.worker.todo import LOOK_BACK_MS, NEXT, Lookout
+from afl_core.worker.todo import HOOKS_MS, LOOK_BACK_MS, NEXT, Lookout
 
 NOW = 1_767_225_600_000
 
@@ -101,6 +102,14 @@ def test_hook_rows_wait_until_they_got_their_event(place):
     assert place.look() == {}
     place.do(row, "2", "new")
     assert place.look() == {"hooks s": "5"}
+    for at, waits in (
+        (NOW, False),
+        (NOW - HOOKS_MS, False),
+        (NOW - HOOKS_MS - 1, True),
+        (NOW + 1, True),
+    ):  # the last one is of another clock
+        place.do("UPDATE intake SET received_ms = ?", at)
+        assert bool(place.look()) is waits
 
 
 def test_a_transcript_waits_that_ends_elsewhere_than_its_cursor_or_is_another_file(place, transcript):
@@ -149,6 +158,25 @@ def test_a_transcript_in_a_hosts_root_that_no_session_is_known_for_waits(place, 
 def test_a_review_waits_when_its_time_has_come_its_lease_ended_or_neither_can_be_meant(place, state, wake, lease, waits):
     place.review(state, wake=wake, lease=lease)
     assert bool(place.look()) is waits
+
+
+def test_pending_reviews_are_left_to_whoever_runs_another(place):
+    place.review("pending", wake=NOW)
+    place.do(
+        "INSERT INTO reviews (review_id, project_id, host, status, immediate, lease_until_ms, created_ms, updated_ms) VALUES ('q', 'p', 'c', 'running', 0, ?, 0, 0)",
+        NOW + 1,
+    )
+    assert place.look() == {}
+    assert place.look(now=NOW + 2).keys() == {"review r", "review q"}
+
+
+def test_a_time_of_the_workers_is_left_to_a_front_that_lives(place):
+    place.note("jobs_next_ms", 0, at_ms=NOW + 5)
+    handle = os.open(place.paths.front_lock, os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    assert place.look(now=NOW + 5) == {}
+    os.close(handle)
+    assert place.look(now=NOW + 5).keys() == {"timer jobs_next_ms"}
 
 
 @pytest.mark.parametrize("name", [NEXT, "jobs_next_ms"])

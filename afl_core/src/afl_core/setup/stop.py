@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import os
 import signal
@@ -16,7 +15,9 @@ from afl_core.review.context import sweep
 from afl_core.settings.paths import Paths
 from afl_core.setup.process_table import Process, processes
 from afl_core.worker.client import ask
+from afl_core.worker.daemon_start import SCRIPT
 from afl_core.worker.frames import HEALTH
+from afl_core.worker.todo import is_held
 
 ASK_SECONDS = 1.0
 LEAVE_SECONDS = 10.0
@@ -30,9 +31,6 @@ GRACE_SECONDS = 2.0
 
 POLL_SECONDS = 0.02
 LOCK_TABLE = "/proc/locks"
-SCHEDULE = "schedule.py"
-"""The script of the daemon in the hook's folder."""
-
 DAEMON_SECONDS = 10.0
 """How long the daemon may take to end together with its pass (TERM), before it is ended (KILL)."""
 
@@ -69,7 +67,7 @@ def jobs_of(paths: Paths) -> list[Process]:
 
 def daemons_of(paths: Paths) -> list[Process]:
     """Processes that run the scheduled reconcile of this home, started by a service manager or by hand."""
-    script = os.path.join(paths.hook_dir, SCHEDULE)
+    script = os.path.join(paths.hook_dir, SCRIPT)
     return [one for one in processes() if one.has("-S") and one.command.rstrip(b"\0\n").endswith(os.fsencode(script))]
 
 
@@ -132,17 +130,7 @@ def stop_jobs(paths: Paths) -> list[str]:
 
 def is_free(paths: Paths) -> bool:
     """Whether nobody holds the front's lock."""
-    try:
-        handle = os.open(paths.front_lock, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return True
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    finally:
-        os.close(handle)
-    return True
+    return not is_held(paths.front_lock)
 
 
 def _end(found: Callable[[], list[Process]], *, patience: float = 0.0, grace: float = GRACE_SECONDS) -> int:

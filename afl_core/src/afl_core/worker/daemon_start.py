@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Mapping
 
@@ -10,6 +9,7 @@ from afl_core.api.remember import recalled
 from afl_core.model.errors import WorkerError
 from afl_core.settings.paths import Paths
 from afl_core.worker.rhythm import PREFIX
+from afl_core.worker.todo import is_held
 
 SCRIPT = "schedule.py"
 """The file of the hook's folder that is the daemon."""
@@ -39,14 +39,4 @@ def become_daemon(paths: Paths, environ: Mapping[str, str], interval: int | None
 
 def is_served(paths: Paths) -> bool:
     """Whether a daemon holds the lock of this home."""
-    try:
-        handle = os.open(paths.reconcile_lock, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
-    except FileNotFoundError:
-        return False
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(handle)
-    return False
+    return is_held(paths.reconcile_lock)

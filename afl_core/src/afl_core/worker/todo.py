@@ -5,6 +5,7 @@ The daemon runs through this file: it imports no plug-in world. It may name more
 
 from __future__ import annotations
 
+import fcntl
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator
@@ -21,6 +22,9 @@ LOOK_BACK_MS = 30 * DAY_MS
 
 UPKEEP_MS = DAY_MS
 """How old the last house-keeping may get."""
+
+HOOKS_MS = 180_000
+"""How long hook rows are left to the worker, which gives the transcript two minutes to show what they saw."""
 
 NEXT = "reconcile_next_ms"
 """Name of the status row in which a pass says when the next review may become due: `{"at_ms": ms or null}`."""
@@ -40,6 +44,7 @@ class Lookout:
             db = connect(self._paths.database, busy_ms=FRONT_BUSY_MS, readonly=True)
             try:
                 found.update(_in_store(db, now))
+                found.update(self._times(db, now))
                 if status.meta(db, "capture_enabled", "1") == "1":
                     found.update(_grown(db, now))
                     found.update(self._unknown(db, roots, now))
@@ -51,6 +56,22 @@ class Lookout:
             found[f"cannot tell: {type(bad).__name__}"] = ""
         return found
 
+    def _times(self, db: sqlite3.Connection, now: int) -> Iterator[tuple[str, str]]:
+        """Times that a pass or the worker named, unless a pass came after them; the worker's only where no front lives, which has them too."""
+        last = status.get(db, "reconcile")
+        passed = int(last["updated_ms"]) if last is not None else 0
+        if last is None:
+            yield "first pass", ""
+        for name in (NEXT, "jobs_next_ms"):
+            at = (status.get(db, name) or {}).get("at_ms")
+            if not isinstance(at, int) or now < at <= now + DAY_MS or at <= passed <= now:
+                continue
+            if name == NEXT or not is_held(self._paths.front_lock):
+                yield f"timer {name}", str(at)
+        kept = status.get(db, "upkeep")
+        if kept is None or not now - UPKEEP_MS < int(kept["updated_ms"]) <= now:
+            yield "upkeep", ""
+
     def _unknown(self, db: sqlite3.Connection, roots: Iterable[Root], now: int) -> Iterator[tuple[str, str]]:
         """Transcripts below the hosts' roots that no session is known for."""
         newest = self._roots.newest(roots, (now - LOOK_BACK_MS) * 1_000_000)
@@ -61,31 +82,21 @@ class Lookout:
 
 
 def _in_store(db: sqlite3.Connection, now: int) -> Iterator[tuple[str, str]]:
-    """Hook rows, reviews and times that have come. A time that is further ahead than a day cannot be meant: it has come."""
-    for row in db.execute("SELECT session_id, min(received_ms) FROM intake WHERE state = 'new' GROUP BY session_id"):
+    """Hook rows and reviews whose time has come. A time that is further ahead than a day cannot be meant: it has come."""
+    rows = db.execute(
+        "SELECT session_id, min(received_ms) FROM intake WHERE state = 'new' AND received_ms NOT BETWEEN ? AND ? GROUP BY session_id",
+        (now - HOOKS_MS, now),
+    )
+    for row in rows:
         yield f"hooks {row[0]}", str(row[1])
     reviews = db.execute(
-        "SELECT review_id, status, fence, attempt FROM reviews WHERE status IN ('pending', 'running')"
-        " AND CASE status WHEN 'pending' THEN next_wake_ms ELSE coalesce(lease_until_ms, 0) + 1 END NOT BETWEEN ? AND ?",
-        (now + 1, now + DAY_MS),
+        "SELECT review_id, status, fence, attempt, next_wake_ms, lease_until_ms FROM reviews WHERE status IN ('pending', 'running')"
     )
-    for row in reviews:
-        yield f"review {row[0]}", f"{row[1]} {row[2]} {row[3]}"
-    yield from _times(db, now)
-
-
-def _times(db: sqlite3.Connection, now: int) -> Iterator[tuple[str, str]]:
-    last = status.get(db, "reconcile")
-    passed = int(last["updated_ms"]) if last is not None else 0
-    if last is None:
-        yield "first pass", ""
-    for name in (NEXT, "jobs_next_ms"):
-        at = (status.get(db, name) or {}).get("at_ms")
-        if isinstance(at, int) and not now < at <= now + DAY_MS and not at <= passed <= now:  # a pass after it has seen to it
-            yield f"timer {name}", str(at)
-    kept = status.get(db, "upkeep")
-    if kept is None or not now - UPKEEP_MS < int(kept["updated_ms"]) <= now:
-        yield "upkeep", ""
+    held = [(*row[:4], row[4] if row[1] == "pending" else (row[5] or 0) + 1) for row in reviews]
+    is_at_it = any(state == "running" and now < at <= now + DAY_MS for _id, state, _fence, _attempt, at in held)
+    for review_id, state, fence, attempt, at in held:
+        if not now < at <= now + DAY_MS and not (is_at_it and state == "pending"):  # one after the other, by whoever runs the first
+            yield f"review {review_id}", f"{state} {fence} {attempt}"
 
 
 def _grown(db: sqlite3.Connection, now: int) -> Iterator[tuple[str, str]]:
@@ -102,6 +113,21 @@ def _grown(db: sqlite3.Connection, now: int) -> Iterator[tuple[str, str]]:
             continue
         if (device, inode, offset) != (seen.st_dev, seen.st_ino, seen.st_size):
             yield f"transcript {path}", str(offset)
+
+
+def is_held(lock: str) -> bool:
+    """Whether a living process holds a lock file (front, daemon). Not for the lock of jobs, who leave when they find it taken for a moment."""
+    try:
+        handle = os.open(lock, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(handle)
+    return False
 
 
 def _spooled(spool: str) -> list[str]:
