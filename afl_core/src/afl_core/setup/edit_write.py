@@ -68,11 +68,15 @@ def sync_directory(directory: Path) -> None:
 
 def sweep_leftovers(directory: Path, stem: str) -> None:
     """Remove what killed processes left in `directory` while writing files whose names begin with `stem`; a running process keeps its own."""
+    for path in leftovers(directory, stem):
+        path.unlink(missing_ok=True)
+
+
+def leftovers(directory: Path, stem: str) -> list[Path]:
+    """What killed processes left there."""
     shape = re.compile(r"\.+" + re.escape(stem) + r".*\.afl-([0-9]+)-[0-9a-f]{8}\.tmp")
-    for name in os.listdir(directory) if directory.is_dir() else ():
-        found = shape.fullmatch(name)
-        if found and not _runs(int(found.group(1))):
-            (directory / name).unlink(missing_ok=True)
+    names = os.listdir(directory) if directory.is_dir() else ()
+    return [directory / name for name in names if (found := shape.fullmatch(name)) and not _runs(int(found.group(1)))]
 
 
 def _runs(process: int) -> bool:

@@ -15,6 +15,7 @@ from afl_core.model.clock import Clock
 from afl_core.model.errors import AflError, PathError
 from afl_core.settings.paths import Paths
 from afl_core.setup.backups import keep_backup, prune, shelf_for
+from afl_core.setup.edit_write import leftovers, sweep_leftovers
 from afl_core.setup.pack_files import PackFile, is_in_place, look, put_set
 from afl_core.setup.schedule.choose import is_own_home, manager_of, search_path
 from afl_core.setup.schedule.job import Job, Manager, State, job_of
@@ -137,10 +138,10 @@ def remove_schedule(removal: Removal, paths: Paths) -> list[str]:
     removal.manager.stop(removal.job)
     for path in removal.files:
         try:
-            os.unlink(path)
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(path)
+            sweep_leftovers(Path(path).parent, os.path.basename(path))
             sync_dir(os.path.dirname(path))
-        except FileNotFoundError:
-            continue
         except OSError as bad:
             raise PathError(f"{path} cannot be deleted: {bad.strerror}", code="AFL-PATH-005", hint="check the permissions there") from bad
     removal.manager.forget(removal.job)
@@ -148,8 +149,13 @@ def remove_schedule(removal: Removal, paths: Paths) -> list[str]:
 
 
 def _removal(manager: Manager, job: Job, places: Iterable[str]) -> Removal | None:
-    files = tuple(dict.fromkeys(path for path in places if path and os.path.lexists(path)))
+    files = tuple(dict.fromkeys(path for path in places if path and (os.path.lexists(path) or _was_begun(path))))
     return Removal(manager, job, files) if files else None
+
+
+def _was_begun(path: str) -> bool:
+    """Whether an install was killed while it wrote the file."""
+    return bool(leftovers(Path(path).parent, os.path.basename(path)))
 
 
 def _moved(paths: Paths, python: str, kept: Mapping[str, Any], environ: Mapping[str, str], file: PackFile) -> Removal | None:
