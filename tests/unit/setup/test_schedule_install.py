@@ -63,6 +63,7 @@ def test_the_persons_own_home_gets_a_schedule_that_runs(home, environ, managers,
     planned = plan(home, environ)
     unit = managers.units / "agent-feedback-loop-reconcile.service"
     assert planned.steps[-2:] == (f"write {unit}", "start the schedule (systemd)")
+    assert f"+ConditionPathExists={planned.paths.hook_dir}/schedule.py" in planned.edits[-1].diff.splitlines()
     assert managers.changing() == []
     result = apply_install(planned)
     assert f"write {unit}" in result.done

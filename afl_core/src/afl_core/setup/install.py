@@ -52,8 +52,8 @@ def _nothing(_step: str) -> None:
 
 @attrs.frozen
 class InstallPlan:
-    """What would be done. `steps` are lines for a person; `edits` are the host settings with their diffs; `changes` is False when all is in place;
-    `differences` is what differs from the install before this one, nothing for the first.
+    """What would be done. `steps` are lines for a person; `edits` are the files of hosts and of the schedule with their diffs; `changes`
+    is False when all is in place; `differences` is what differs from the install before this one, nothing for the first.
     """
 
     paths: Paths
@@ -177,7 +177,7 @@ def plan_install(
         build=pack.build,
         hosts=tuple(one.name for one in selection.selected),
         steps=tuple(_steps(paths, dirs, legacy, database, keystore, pack, [*put_right, *pointer], [*connection.steps, *timed.all_steps()])),
-        edits=connection.edits,
+        edits=(*connection.edits, *timed.edits()),
         warnings=(
             *runtime.warnings,
             *said,

@@ -15,6 +15,7 @@ from afl_core.model.clock import Clock
 from afl_core.model.errors import AflError, PathError
 from afl_core.settings.paths import Paths
 from afl_core.setup.backups import keep_backup, prune, shelf_for
+from afl_core.setup.edit_plan import PlannedEdit, show_difference
 from afl_core.setup.edit_write import leftovers, sweep_leftovers
 from afl_core.setup.pack_files import PackFile, is_in_place, look, put_set
 from afl_core.setup.schedule.choose import is_own_home, manager_of, search_path
@@ -41,6 +42,13 @@ class SchedulePlan:
     writes: bool = False
     starts: bool = False
     removal: Removal | None = None
+
+    def edits(self) -> tuple[PlannedEdit, ...]:
+        """The service file, for a person to see before it is written."""
+        if self.file is None or not self.writes:
+            return ()
+        path, before = Path(self.file.path), look(self.file.path)
+        return (PlannedEdit(path, before, self.file.data, show_difference(path, before, self.file.data)),)
 
     def all_steps(self) -> list[str]:
         """What goes, then what comes."""
