@@ -42,6 +42,8 @@ WORDS = [
     "front",
     "jobs",
     "spool",
+    "reconcile_daemon",
+    "schedule",
     "vault",
     "reviewer_provider",
     "redactor",
