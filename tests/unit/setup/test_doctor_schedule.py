@@ -62,7 +62,8 @@ def test_without_a_schedule_the_doctor_says_so_and_nothing_is_worse_for_it(home,
     line, scheduler, reconciliation = examined(home, environ, clock)
     assert (line.health, scheduler["required"], scheduler["configured"], scheduler["supported"]) == (Health.ABSENT, False, False, True)
     assert "not your own home" in scheduler["reason"]
-    assert reconciliation == {"status": "none", "ended_ms": None, "looked_ms": None, "fresh": False, "ready": True}
+    told = {"status": "none", "ended_ms": None, "looked_ms": None, "fresh": False, "ready": True}
+    assert {name: reconciliation[name] for name in told} == told
 
 
 @pytest.mark.parametrize("asked", [None, False, True])
