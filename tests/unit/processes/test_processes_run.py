@@ -13,6 +13,7 @@ import time
 import pytest
 
 from afl_core.model.errors import ProcessError
+from afl_core.processes import child
 from afl_core.processes import run as processes
 
 PYTHON = sys.executable
@@ -144,7 +145,7 @@ def test_output_printed_just_before_the_end_counts_too(tmp_path):
 def test_of_endless_diagnostics_the_end_is_kept_and_the_child_goes_on(tmp_path):
     result = run("import sys; sys.stderr.write('x' * 2_000_000 + 'the reason'); print('fine')", tmp_path)
     assert result.stdout == b"fine\n"
-    assert len(result.stderr) == processes.STDERR_LIMIT
+    assert len(result.stderr) == child.STDERR_LIMIT
     assert processes.detail(result).endswith("the reason")
     assert len(processes.detail(result)) == processes.DETAIL_LIMIT
 

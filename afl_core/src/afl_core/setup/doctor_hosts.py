@@ -15,6 +15,7 @@ from afl_core.plugins.registry import Registry
 from afl_core.setup.doctor_host_rules import judge_host
 from afl_core.setup.doctor_report import Part, absent, ago, counted, fail, ok, warn
 from afl_core.setup.doctor_settings import Configured, read_configured
+from afl_core.setup.doctor_trust import trust_of
 from afl_core.setup.fire import NO_WORKER, Fired, fire_health, forget_failed_start, shell_of
 from afl_core.setup.selection import Selected, remembered_hosts, select_hosts
 from afl_core.setup.vanished import have_vanished
@@ -103,13 +104,14 @@ def _selected(
     found = read_configured(adapters, one.name, one.settings_path)
     shell, build = shell_of(one.manifest, home.environ), str(current.get("build"))
     fired = {event: _fired(command, home, build, shell) for event, command in found.commands.items() if event in wanted}
+    trust = trust_of(home, one, str(current.get("python")))
     events = {
         event.name: {
             "kind": event.kind,
             "configured": event.name in found.commands,
             "asWritten": found.commands[event.name] == wanted[event.name] if event.name in found.commands else None,
             "problem": _problem(fired[event.name]) if event.name in fired else None,
-            "trust": None,
+            "trust": trust.states.get(event.name),
             "disabled": event.name in found.disabled,
         }
         for event in one.manifest.events
@@ -126,6 +128,7 @@ def _selected(
         **_command(one.binary),
         "inspectionScope": INSPECTED,
         "activeDesktopState": NOT_OBSERVED,
+        **trust.facts,
         "events": events,
         "lastSeen": last,
         "reviewerAvailable": reviewer.get("available"),
@@ -136,6 +139,7 @@ def _selected(
         *_works_line(one, facts),
         *_settings_lines(one, found, wanted, vanished=have_vanished(home.paths, one, found)),
         *_fired_lines(one, fired),
+        *trust.lines,
         *_seen_lines(one, last, home.clock()),
         _reviewer_line(one, reviewer),
     ]

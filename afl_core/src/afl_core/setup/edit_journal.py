@@ -8,6 +8,11 @@ import attrs
 
 from afl_core.model.errors import SetupError
 
+_FIRST_KEYS = 5
+"""Keys of a record that were there from the beginning; a stored journal may lack the later ones."""
+
+_ALL_BITS = 0o7777
+
 
 @attrs.frozen
 class EditRecord:
@@ -19,6 +24,10 @@ class EditRecord:
     sha256_after: str | None
     backup: str | None
     """The file that holds the bytes from before; None when there was no file or nothing was changed."""
+    mode: int | None = None
+    """Permission bits from before, where they have to be put back too."""
+    through: str = ""
+    """The host whose own program made the change; '' for an edit of ours. Only that program can take out a part of it."""
 
 
 @attrs.frozen
@@ -61,12 +70,15 @@ def _join(first: EditRecord | None, second: EditRecord) -> EditRecord:
 
 def _record(index: int, item: object) -> EditRecord:
     names = [field.name for field in attrs.fields(EditRecord)]
-    if not isinstance(item, dict) or set(item) != set(names):
+    if not isinstance(item, dict) or not set(names[:_FIRST_KEYS]) <= set(item) <= set(names):
         raise _damaged(f"record {index} does not have the keys {', '.join(names)}")
     if not isinstance(item["path"], str) or not isinstance(item["existed"], bool):
         raise _damaged(f"record {index} has a path or a flag of the wrong type")
     if any(item[name] is not None and not isinstance(item[name], str) for name in ("sha256_before", "sha256_after", "backup")):
         raise _damaged(f"record {index} has a hash or a backup that is no text")
+    mode, through = item.get("mode"), item.get("through", "")
+    if not isinstance(through, str) or isinstance(mode, bool) or not (mode is None or (isinstance(mode, int) and 0 <= mode <= _ALL_BITS)):
+        raise _damaged(f"record {index} has a mode or a host of the wrong type")
     return EditRecord(**item)
 
 

@@ -35,6 +35,8 @@ class PlannedEdit:
     after: bytes = attrs.field(repr=False)
     diff: str = attrs.field(repr=False)
     deletes: bool = False
+    mode: int | None = None
+    """Permission bits to give the file; None keeps those it has."""
 
     @property
     def changes(self) -> bool:
@@ -64,7 +66,8 @@ def plan_undo(journal: EditJournal, withdraw: Transform, check: Check = both_are
     """The edits that take back what `journal` records, last file first.
 
     A file that is as we left it gets its old bytes back, or is deleted when we made it. A file that was changed since, or whose backup is
-    gone, keeps its changes and loses what `withdraw` takes out. A file the person deleted, or that was never replaced, is left alone.
+    gone, keeps its changes and loses what `withdraw` takes out; one that a host's program changed is left to that program. A file the person
+    deleted, or that was never replaced, is left alone.
     """
     plans = (_plan_undo_of(record, withdraw, check) for record in reversed(journal.records))
     return tuple(plan for plan in plans if plan is not None)
@@ -83,13 +86,15 @@ def _plan_undo_of(record: EditRecord, withdraw: Transform, check: Check) -> Plan
     now = None if target.content is None else sha256(target.content)
     backup = None if record.backup is None else read_backup(Path(record.backup), record.sha256_before)
     undoable = backup is not None or not record.existed
+    if record.through and (not undoable or now != record.sha256_after):
+        return None  # its own program takes out what is ours
     if undoable and now == record.sha256_before:
         return None
     if undoable and now == record.sha256_after:
         refuse_read_only(target)
         if backup is None:
             return PlannedEdit(path, target.content, b"", show_difference(path, target.content, None), deletes=True)
-        return PlannedEdit(path, target.content, backup, show_difference(path, target.content, backup))
+        return PlannedEdit(path, target.content, backup, show_difference(path, target.content, backup), mode=record.mode)
     return None if now is None else plan_edit(path, withdraw, check)
 
 

@@ -24,6 +24,7 @@ __all__ = [
     "PlannedEdit",
     "Transform",
     "apply_edits",
+    "foreign_edit",
     "join_journals",
     "plan_edit",
     "plan_undo",
@@ -119,6 +120,53 @@ def undo_edits(
     return apply_edits(plan_undo(journal, withdraw, check), backups_dir, clock, checkpoint=checkpoint)
 
 
+def foreign_edit(
+    path: Path,
+    through: str,
+    backups_dir: Path | None,
+    clock: Clock,
+    change: Callable[[], None],
+    *,
+    record: Record,
+    checkpoint: Checkpoint | None = None,
+) -> bool:
+    """Let a host's own program change a file of its own, with a backup and a journal as for an edit of ours; whether it did change it.
+
+    `record` is given the journal before (without the hash of what will be there) and again after. Steps told to `checkpoint`: recorded, changed.
+    What `change` raises is raised, after the journal says what is there now. Raises `SetupError` when the file cannot be read or copied.
+    """
+    step = checkpoint or _nothing
+    target, shelf = look_at(path), shelf_for(path, backups_dir)
+    sweep_leftovers(shelf.directory, shelf.stem)
+    backup = None
+    try:
+        if target.content is not None:
+            backup = keep_backup(shelf, target.content, clock, uid=target.uid, gid=target.gid)
+            prune(shelf)
+    except OSError as bad:
+        raise SetupError(
+            f"{bad.filename or path} could not be written: {bad.strerror}; nothing was changed",
+            code="AFL-SETUP-016",
+            hint="make room and check the permissions there, then run the same command again",
+        ) from bad
+    before = None if target.content is None else sha256(target.content)
+    done = EditRecord(
+        str(path), target.content is not None, before, None, None if backup is None else str(backup.path), target.mode, through
+    )
+    record(EditJournal((done,)))
+    step("recorded")
+    try:
+        change()
+    finally:
+        now = look_at(path).content
+        changed = now != target.content
+        record(EditJournal((attrs.evolve(done, sha256_after=sha256(now)),) if changed and now is not None else ()))
+        if not changed and backup is not None and backup.fresh:
+            drop_backup(shelf, backup.path)
+    step("changed")
+    return changed
+
+
 def _nothing(_step: str) -> None:
     """Stand in for a checkpoint nobody asked for."""
 
@@ -156,7 +204,8 @@ def _back_up(work: _Work, clock: Clock) -> None:
 def _write(work: _Work) -> None:
     target = work.target
     if work.after is not None:
-        work.temporary = write_beside(target.file, work.after, mode=target.mode, uid=target.uid, gid=target.gid)
+        mode = target.mode if work.plan.mode is None else work.plan.mode
+        work.temporary = write_beside(target.file, work.after, mode=mode, uid=target.uid, gid=target.gid)
 
 
 def _record(plan: PlannedEdit, works: list[_Work]) -> EditRecord:

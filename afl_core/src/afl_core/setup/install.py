@@ -35,6 +35,7 @@ from afl_core.setup.schedule.plan import KEY, SchedulePlan, apply_schedule, plan
 from afl_core.setup.selection import Selection, remembered_hosts, select_hosts
 from afl_core.setup.starting import forget_failures, lacks_spool_key, make_spool_key
 from afl_core.setup.stop import stop_daemon, stop_worker
+from afl_core.setup.trust_steps import TrustPlan, give_trust, plan_trust
 from afl_core.setup.turnstile import alone
 from afl_core.setup.vanished import running
 from afl_core.spec.keystore import Keystore
@@ -77,6 +78,8 @@ class InstallPlan:
     journal_damage: str = attrs.field(repr=False)
     differences: tuple[upgrade.Change, ...] = attrs.field(repr=False)
     schedule: SchedulePlan = attrs.field(repr=False)
+    trust: TrustPlan = attrs.field(repr=False)
+    home: Home = attrs.field(repr=False)
 
     @property
     def leaves(self) -> Paths | None:
@@ -157,6 +160,7 @@ def plan_install(
     connection = plan_connection(
         registry.hosts(), paths, selection, before, runtime.python, without=old.owns_handler if legacy.settings else None
     )
+    trust = plan_trust(home, selection, connection.edits, runtime.python)
     changed = not upgrade.same_install(before, current) or not is_in_place(PackFile(paths.current, render.current_file(current), ""))
     edited = {str(edit.path) for edit in connection.edits if edit.changes}
     differences = upgrade.changes(
@@ -176,7 +180,10 @@ def plan_install(
         paths=paths,
         build=pack.build,
         hosts=tuple(one.name for one in selection.selected),
-        steps=tuple(_steps(paths, dirs, legacy, database, keystore, pack, [*put_right, *pointer], [*connection.steps, *timed.all_steps()])),
+        steps=(
+            *_steps(paths, dirs, legacy, database, keystore, pack, [*put_right, *pointer], [*connection.steps, *timed.all_steps()]),
+            *trust.steps,
+        ),
         edits=(*connection.edits, *timed.edits()),
         warnings=(
             *runtime.warnings,
@@ -186,6 +193,7 @@ def plan_install(
             *([timed.note] if timed.note else ()),
             *_about_hosts(selection),
             *_about_sessions(selection, connection),
+            *trust.warnings,
             *_about_plugins(registry),
         ),
         clock=home.clock,
@@ -203,6 +211,8 @@ def plan_install(
         journal_damage=journal_damage,
         differences=tuple(differences),
         schedule=timed,
+        trust=trust,
+        home=home,
     )
     return attrs.evolve(plan, steps=(*plan.steps, f"stop the worker of {plan.leaves.data}")) if plan.leaves else plan
 
@@ -235,11 +245,13 @@ def apply_install(plan: InstallPlan, checkpoint: Checkpoint = _nothing) -> Insta
         return InstallResult(plan.build, plan.hosts, (), plan.warnings, changed=False)
     with alone(plan.paths):
         done = [*plan.steps, *_carry_out(plan, checkpoint)]
+        missed, warnings = give_trust(plan.home, plan.trust, lambda step: checkpoint(f"trust:{step}"))
         forget_failed_start(plan.paths)
         said = apply_schedule(plan.schedule, plan.paths, plan.clock, lambda step: checkpoint(f"schedule:{step}"))
     checkpoint("done")
-    warnings = (*plan.warnings, *said)
-    return InstallResult(plan.build, plan.hosts, tuple(done), warnings, changed=True, differences=plan.differences)
+    done = [step for step in done if step not in missed]
+    told = (*plan.warnings, *warnings, *said)
+    return InstallResult(plan.build, plan.hosts, tuple(done), told, changed=bool(done), differences=plan.differences)
 
 
 def _carry_out(plan: InstallPlan, checkpoint: Checkpoint) -> list[str]:

@@ -13,7 +13,6 @@ import attrs
 
 from afl_core.api.home import Home
 from afl_core.files.private import check_components
-from afl_core.model.clock import Clock
 from afl_core.model.errors import PathError
 from afl_core.plugins.discovery import read_entry_points
 from afl_core.plugins.registry import Registry
@@ -28,8 +27,9 @@ from afl_core.setup.pack_files import PackFile, is_in_place, put_set
 from afl_core.setup.pack_hook import silent_constants
 from afl_core.setup.recall import recall
 from afl_core.setup.schedule.plan import KEY, Removal, plan_removal, remove_schedule
-from afl_core.setup.selection import owner_of, remembered_hosts
+from afl_core.setup.selection import owner_of, remembered_hosts, select_hosts
 from afl_core.setup.stop import daemons_of, front_pid, fronts_of, jobs_of, stop_daemon, stop_worker
+from afl_core.setup.trust_steps import TrustWish, plan_distrust, take_trust
 from afl_core.setup.turnstile import alone
 from afl_core.spec.host import HostAdapter
 
@@ -51,8 +51,9 @@ class UninstallPlan:
     journal_damage: str = attrs.field(repr=False)
     forgets: bool = attrs.field(repr=False)
     silences: bool = attrs.field(repr=False)
-    clock: Clock = attrs.field(repr=False)
     removal: Removal | None = attrs.field(repr=False)
+    distrust: tuple[TrustWish, ...] = attrs.field(repr=False)
+    home: Home = attrs.field(repr=False)
 
 
 @attrs.frozen
@@ -72,8 +73,12 @@ def plan_uninstall(home: Home, remove_files: bool = False) -> UninstallPlan:
     before, damage = recall(paths, adapters, home.environ)
     journal_damage = damage_of_journal(paths)
     plain = _without_comments(adapters, before, home)
-    edits = _edits(adapters, before, EditJournal(()) if journal_damage else read_journal(paths), plain)
-    steps = [f"{'delete' if edit.deletes else 'edit'} {edit.path}" for edit in edits if edit.changes]
+    journal = None if journal_damage else read_journal(paths)
+    edits = _edits(adapters, before, journal or EditJournal(()), plain)
+    selection = select_hosts(adapters, paths, home.environ, before, sorted(set(remembered_hosts(before)) & set(adapters)))
+    distrust = plan_distrust(home, selection, journal, str(before.get("python")))
+    steps = [wish.step for wish in distrust]
+    steps += [f"{'delete' if edit.deletes else 'edit'} {edit.path}" for edit in edits if edit.changes]
     if journal_damage:
         steps.append(f"put {journal_path(paths)} aside, which cannot be read: our hooks are taken out entry by entry")
     removal = plan_removal(paths, str(before.get("python", "")), before, home.environ)
@@ -90,7 +95,7 @@ def plan_uninstall(home: Home, remove_files: bool = False) -> UninstallPlan:
         steps.append(f"write {paths.current} anew without hosts: it was damaged" if damage else _forget(paths))
     kept = tuple(path for path in (paths.data, paths.keys) if os.path.lexists(path))
     return UninstallPlan(
-        paths, tuple(steps), tuple(worker), edits, kept, remove_files, before, journal_damage, forgets, silences, home.clock, removal
+        paths, tuple(steps), tuple(worker), edits, kept, remove_files, before, journal_damage, forgets, silences, removal, distrust, home
     )
 
 
@@ -113,21 +118,24 @@ def apply_uninstall(plan: UninstallPlan, checkpoint: Callable[[str], None] = lam
     with alone(plan.paths) if os.path.isdir(plan.paths.data) else contextlib.nullcontext():
         ended = _carry_out(plan, checkpoint)
     checkpoint("done")
-    done = (*(step for step in plan.steps if step not in plan.worker), *ended)
+    ended_otherwise = {*plan.worker, *(wish.step for wish in plan.distrust)}
+    done = (*(step for step in plan.steps if step not in ended_otherwise), *ended)
     return UninstallResult(done, plan.kept, changed=True)
 
 
 def _carry_out(plan: UninstallPlan, checkpoint: Callable[[str], None]) -> list[str]:
     paths = plan.paths
     backups = Path(paths.backups) if os.path.isdir(paths.data) else None
+    forgotten = take_trust(plan.home, plan.distrust)  # while the host still finds our hooks in its settings
+    checkpoint("trust")
     changed = [edit for edit in plan.edits if edit.changes]
-    apply_edits(changed, backups, plan.clock, checkpoint=lambda step: checkpoint(f"settings:{step}"))
+    apply_edits(changed, backups, plan.home.clock, checkpoint=lambda step: checkpoint(f"settings:{step}"))
     if plan.journal_damage:
         put_journal_aside(paths)
     elif os.path.isdir(paths.data):
         store_journal(paths, EditJournal(()))
     checkpoint("journal")
-    ended = []
+    ended = list(forgotten)
     if plan.removal is not None:
         ended += remove_schedule(plan.removal, paths)
         checkpoint("schedule")

@@ -1,0 +1,134 @@
+"""What is said to `codex app-server` about our hooks: list, and when asked, trust or forget exactly ours. It does no I/O; core carries the messages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Generator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from afl_core.spec.trust import Ask, TrustDialogue, TrustFinding, TrustReport, TrustState, WantedHook
+from afl_providers_codex.trust_reasons import CONFLICT, code_of, refusal, unreadable
+from afl_providers_codex.trust_rows import Row, entry_for, rows_of
+
+CLIENT = {"name": "agent_feedback_loop", "title": "Agent Feedback Loop", "version": "1"}
+
+WRITE_TRIES = 2
+"""A write that meets somebody else's is tried once more, after a new look."""
+
+Edit = dict[str, Any]
+Answers = Generator[Ask, Mapping[str, Any] | None, Mapping[str, Any]]
+
+
+class _RefusedError(Exception):
+    """A request was refused; the text is the reason."""
+
+
+class _Talk:
+    """The messages of one dialogue, numbered."""
+
+    def __init__(self, wanted: Sequence[WantedHook], cwd: Path) -> None:
+        self.wanted, self.cwd = wanted, cwd
+        self._number = 0
+
+    def call(self, method: str, params: Mapping[str, Any]) -> Answers:
+        """The whole answer, be it a result or an error."""
+        self._number += 1
+        answer = yield Ask({"method": method, "id": self._number, "params": dict(params)}, self._number)
+        return answer or {}
+
+    def result(self, method: str, params: Mapping[str, Any]) -> Answers:
+        """The result; `_RefusedError` for an error."""
+        answer = yield from self.call(method, params)
+        result = answer.get("result")
+        if not isinstance(result, dict):
+            raise _RefusedError(refusal(method, answer))
+        return result
+
+    def open(self) -> Generator[Ask, Mapping[str, Any] | None, None]:
+        """Introduce ourselves."""
+        yield from self.result("initialize", {"clientInfo": CLIENT, "capabilities": None})
+        yield Ask({"method": "initialized", "params": {}})
+
+    def rows(self) -> Generator[Ask, Mapping[str, Any] | None, tuple[Row, ...]]:
+        """Our hooks as the host sees them now."""
+        answer = yield from self.result("hooks/list", {"cwds": [str(self.cwd)]})
+        entry = entry_for(answer, self.cwd)
+        if entry is None:
+            raise _RefusedError(f"Codex did not list the hooks of {self.cwd}")
+        if entry.get("errors") and not entry.get("hooks"):
+            raise _RefusedError(unreadable(entry["errors"]))
+        return rows_of(entry, self.wanted)
+
+    def write(self, edits: Sequence[Edit], version: str) -> Answers:
+        """Write to the person's configuration through the host, which keeps everything else in it."""
+        params: dict[str, Any] = {"edits": list(edits), "reloadUserConfig": True}
+        if version:
+            params["expectedVersion"] = version
+        return (yield from self.call("config/batchWrite", params))
+
+    def version(self) -> Generator[Ask, Mapping[str, Any] | None, str]:
+        """The version of the person's configuration, '' when this host does not tell it."""
+        answer = yield from self.call("config/read", {"includeLayers": True})
+        result = answer.get("result")
+        layers = result.get("layers") if isinstance(result, dict) else None
+        for layer in layers if isinstance(layers, list) else ():
+            name = layer.get("name") if isinstance(layer, dict) else None
+            if isinstance(name, dict) and name.get("type") == "user" and not name.get("profile"):
+                return str(layer.get("version") or "")
+        return ""
+
+
+def approving(wanted: Sequence[WantedHook], cwd: Path, *, approve: bool) -> TrustDialogue:
+    """Look; with `approve` trust what is untrusted or modified of ours, by the hash just listed, and look again."""
+    return (yield from _guarded(_Talk(wanted, cwd), _approvals if approve else _no_edits))
+
+
+def distrusting(wanted: Sequence[WantedHook], cwd: Path) -> TrustDialogue:
+    """Forget our hooks' trust. For one the person switched off only the hash goes: that it is off is theirs to say."""
+    return (yield from _guarded(_Talk(wanted, cwd), _removals))
+
+
+def _guarded(talk: _Talk, edits_for: Any) -> TrustDialogue:
+    try:
+        yield from talk.open()
+        return (yield from _carried_out(talk, edits_for))
+    except _RefusedError as bad:
+        return TrustReport(tuple(TrustFinding(hook.event, TrustState.UNAVAILABLE) for hook in talk.wanted), reason=str(bad))
+
+
+def _carried_out(talk: _Talk, edits_for: Any) -> TrustDialogue:
+    changed, reason = False, ""
+    rows = yield from talk.rows()
+    for again in range(WRITE_TRIES):
+        if not (edits := edits_for(rows)):
+            break
+        answer = yield from talk.write(edits, (yield from talk.version()))
+        changed = isinstance(answer.get("result"), dict)
+        reason = "" if changed else refusal("config/batchWrite", answer)
+        rows = yield from talk.rows()
+        if changed or code_of(answer) != CONFLICT or again + 1 == WRITE_TRIES:
+            break
+    return TrustReport(tuple(row.finding() for row in rows), changed=changed, reason=reason)
+
+
+def _no_edits(_rows: Sequence[Row]) -> list[Edit]:
+    return []
+
+
+def _approvals(rows: Sequence[Row]) -> list[Edit]:
+    """One edit for all of them. Nothing but the hash is written: `enabled` belongs to the person."""
+    wanting = {row.key: {"trusted_hash": row.hash} for row in rows if row.approvable}
+    return [{"keyPath": "hooks.state", "value": wanting, "mergeStrategy": "upsert"}] if wanting else []
+
+
+def _removals(rows: Sequence[Row]) -> list[Edit]:
+    held = [row for row in rows if row.key and not row.managed and row.state is not TrustState.UNTRUSTED]
+    return [
+        {
+            "keyPath": f"hooks.state.{json.dumps(row.key)}" + (".trusted_hash" if row.state is TrustState.DISABLED else ""),
+            "value": None,
+            "mergeStrategy": "replace",
+        }
+        for row in held
+    ]
