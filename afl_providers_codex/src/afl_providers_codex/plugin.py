@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from afl_core.spec.host import HostAdapter
 from afl_core.spec.marker import hookimpl
+from afl_core.spec.reviewer import Reviewer
 from afl_providers_codex.host import CodexHost
+from afl_providers_codex.reviewer import CodexReviewer
 
 AFL_API_VERSION = 1
 
@@ -13,3 +15,9 @@ AFL_API_VERSION = 1
 def afl_hosts() -> list[HostAdapter]:
     """Codex CLI."""
     return [CodexHost()]
+
+
+@hookimpl
+def afl_reviewers() -> list[Reviewer]:
+    """Codex CLI, isolated."""
+    return [CodexReviewer()]

@@ -9,9 +9,8 @@ from pathlib import Path
 from afl_core.spec.host import HostPlace
 from afl_core.spec.trust import TrustDialogue, WantedHook
 from afl_providers_codex import trust_dialogue
+from afl_providers_codex.place import COMMAND, COMMAND_VARIABLE, HOME_VARIABLE
 
-CONFIG_VARIABLE = "CODEX_HOME"
-COMMAND_VARIABLE = "AGENT_FEEDBACK_LOOP_CODEX_COMMAND"
 SERVER = "app-server"
 
 APPS = (
@@ -27,15 +26,15 @@ class CodexTrust:
     def trust_commands(self, place: HostPlace, environ: Mapping[str, str]) -> tuple[tuple[str, ...], ...]:
         """The command the person named and no other; else the one on the PATH, then those of the applications that are here."""
         named = environ.get(COMMAND_VARIABLE, "").strip()
-        first = str(place.binary) if place.binary is not None else named or "codex"
+        first = str(place.binary) if place.binary is not None else named or COMMAND
         found = (first,) if named else (first, *(app for app in APPS if app != first and os.access(app, os.X_OK)))
         return tuple((command, SERVER) for command in found)
 
     def trust_environment(self, place: HostPlace, environ: Mapping[str, str]) -> Mapping[str, str]:
         """`CODEX_HOME` only where the person sets it or it must be told: set, the host follows links in it and its keys for our hooks change."""
-        if environ.get(CONFIG_VARIABLE) or place.config_dir == Path(environ.get("HOME", "")) / ".codex":
+        if environ.get(HOME_VARIABLE) or place.config_dir == Path(environ.get("HOME", "")) / ".codex":
             return {}
-        return {CONFIG_VARIABLE: str(place.config_dir)}
+        return {HOME_VARIABLE: str(place.config_dir)}
 
     def trust_store(self, place: HostPlace) -> Path:
         """The person's configuration: the host keeps trust in its table `hooks.state`."""

@@ -64,10 +64,12 @@ class MockAnthropic:
     Leaving the block raises KitError when a callable step raised while it was used.
     """
 
+    server_kind: type[MessagesServer] = MessagesServer
+
     def __init__(self, steps: Iterable[Scripted] = (), *, default: Reply = NO_STEP, log: Path | None = None, port: int = 0) -> None:
         self._script = Script(steps)
         self._journal = Journal(log)
-        self._server = MessagesServer(self._script, default, self._journal, port)
+        self._server = self.server_kind(self._script, default, self._journal, port)
         self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, name="mock-messages")
         self._thread.start()
 

@@ -40,7 +40,11 @@ class MessagesServer(ThreadingHTTPServer):
         self.script_errors: list[Exception] = []
         self._open: set[socket.socket] = set()
         self._guard = threading.Lock()
-        super().__init__(("127.0.0.1", port), MessagesHandler)
+        super().__init__(("127.0.0.1", port), self.handler_kind())
+
+    def handler_kind(self) -> type[BaseHTTPRequestHandler]:
+        """What answers a connection."""
+        return MessagesHandler
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Remember the connection, so that `close` can end it."""
@@ -75,6 +79,7 @@ class MessagesHandler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     server_version = "mock-messages"
+    request_kind = Request
     server: MessagesServer
 
     def log_message(self, format: str, *args: Any) -> None:
@@ -96,7 +101,7 @@ class MessagesHandler(BaseHTTPRequestHandler):
         self.close_connection = True
         raw = received.decode("utf-8", "replace")
         request = self.server.journal.arrived(
-            Request(0, self.command, self.path, without_credentials(self.headers.items()), raw, parsed(raw))
+            self.request_kind(0, self.command, self.path, without_credentials(self.headers.items()), raw, parsed(raw))
         )
         try:
             self._route(request)
