@@ -22,7 +22,7 @@ MARKERS = (
     "slow: takes more than a few seconds",
 )
 STRIPPED_PREFIXES = ("AFL_", "AGENT_FEEDBACK_LOOP_", "CLAUDE", "ANTHROPIC_", "CODEX_", "OPENAI_", "GEMINI_", "GOOGLE_", "XDG_", "GIT_")
-KEPT_NAMES = {"AFL_REQUIRE_REAL_CLI", "AFL_CLAUDE_BIN", "AFL_GEMINI_BIN"}
+KEPT_NAMES = {"AFL_REQUIRE_REAL_CLI", "AFL_CLAUDE_BIN", "AFL_CODEX_BIN", "AFL_GEMINI_BIN"}
 GIT = {
     "GIT_CONFIG_NOSYSTEM": "1",
     "GIT_CONFIG_GLOBAL": os.devnull,
@@ -215,4 +215,13 @@ def gemini_bin() -> str:
     path = os.environ.get("AFL_GEMINI_BIN")
     if not path:
         pytest.skip("AFL_GEMINI_BIN is not set: it names the real Gemini CLI where that is installed")
+    return path
+
+
+@pytest.fixture
+def codex_bin() -> str:
+    """The path of the real Codex command; skips the test when it is not installed."""
+    path = os.environ.get("AFL_CODEX_BIN")
+    if not path:
+        pytest.skip("AFL_CODEX_BIN is not set: `python3 tools/dev.py test` installs the real Codex where npm is present")
     return path
