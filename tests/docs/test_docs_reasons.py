@@ -9,9 +9,10 @@ import pytest
 from afl_core.lessons.explain import REASONS as OMISSIONS
 from afl_core.review.reasons import REASONS
 from afl_providers_claude.reviewer_failures import TABLE as CLAUDE
+from afl_providers_codex.reviewer_failures import TABLE as CODEX
 from afl_providers_gemini.reviewer_failures import TABLE as GEMINI
 
-REVIEWERS = {"Claude Code": CLAUDE, "Gemini CLI": GEMINI}
+REVIEWERS = {"Claude Code": CLAUDE, "Codex CLI": CODEX, "Gemini CLI": GEMINI}
 KINDS = {True: "an attempt", False: "postponed"}
 
 

@@ -11,10 +11,11 @@ from afl_core.spec.host import HostManifest, HostPlace, Line
 from afl_core.spec.transcripts import TranscriptIdentity, TranscriptRoot
 from afl_providers_codex import heads, ownership, place, rollouts, transcript
 from afl_providers_codex.manifest import MANIFEST, NAME
+from afl_providers_codex.trust import CodexTrust
 
 
-class CodexHost:
-    """Codex CLI, as core knows a host."""
+class CodexHost(CodexTrust):
+    """Codex CLI, as core knows a host; that part which gets our hooks trusted is `CodexTrust`."""
 
     name = NAME
 

@@ -14,23 +14,8 @@ from afl_core.setup.trust import approving, ask_host, distrusting, looking
 from afl_core.spec.trust import WantedHook
 from afl_core.testing.codex_cli import CodexSandbox
 from afl_providers_codex import place
+from afl_providers_codex.host import CodexHost
 from afl_providers_codex.manifest import MANIFEST
-from afl_providers_codex.trust import CodexTrust
-
-
-class TrustingHost(CodexTrust):
-    """As much of the host adapter as trust needs."""
-
-    name = "codex"
-
-    def manifest(self):
-        return MANIFEST
-
-    def locate(self, home, environ):
-        return place.locate(home, environ)
-
-    def owns_command(self, command):
-        return "/feedback-loop/hook/hook.py" in command and " codex " in command
 
 
 @attrs.frozen
@@ -48,7 +33,7 @@ class Hooked:
         sandbox = self.sandbox
         environ = {**sandbox.environment, place.COMMAND_VARIABLE: str(sandbox.binary)}
         found = place.locate(sandbox.home, environ)
-        one = Selected(TrustingHost(), MANIFEST, found.config_dir, found.settings_path, found.binary, found.present)
+        one = Selected(CodexHost(), MANIFEST, found.config_dir, found.settings_path, found.binary, found.present)
         with Home(str(sandbox.home), environ) as home:
             return ask_host(home, one, self.wanted(), speak)
 
@@ -69,8 +54,8 @@ class Hooked:
 
 
 @pytest.fixture
-def trusting_host():
-    return TrustingHost()
+def codex_host():
+    return CodexHost()
 
 
 @pytest.fixture

@@ -24,8 +24,8 @@ ODD = b'# mine, with a \xc3\xa9\r\nmodel = "gpt-5-mock"\r\n'
 
 
 @pytest.fixture(autouse=True)
-def only_codex(monkeypatch, trusting_host):
-    monkeypatch.setattr(Registry, "hosts", lambda _self: {"codex": trusting_host})
+def only_codex(monkeypatch, codex_host):
+    monkeypatch.setattr(Registry, "hosts", lambda _self: {"codex": codex_host})
 
 
 @pytest.fixture

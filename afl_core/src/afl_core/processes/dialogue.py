@@ -27,6 +27,8 @@ HEARD_LIMIT = 16 * 1024 * 1024
 LEAVE_SECONDS = 1.0
 """How long a child may take to end by itself once its input was closed; then its group gets TERM and KILL as after any run."""
 
+_BY_HAND = "run the command by hand to see what it says"
+
 
 class Dialogue:
     """An open dialogue."""
@@ -52,9 +54,9 @@ class Dialogue:
                     return said
             left = until - time.monotonic()
             if self._child.ended_output:
-                raise self._failed("ended before it answered", code="AFL-PROCESS-005")
+                raise ProcessError(f"{self._name} ended before it answered", code="AFL-PROCESS-005", hint=_BY_HAND)
             if left <= 0:
-                raise self._failed(f"did not answer within {seconds:g} s", code="AFL-PROCESS-004")
+                raise ProcessError(f"{self._name} did not answer within {seconds:g} s", code="AFL-PROCESS-004", hint=_BY_HAND)
             self._child.move(min(POLL_SECONDS, left))
 
     def _lines(self) -> Iterator[bytes]:
@@ -65,13 +67,13 @@ class Dialogue:
             del heard[: end + 1]
             self._heard += end + 1
             if self._heard > HEARD_LIMIT or end > LINE_LIMIT:
-                raise self._failed("said more than is read", code="AFL-PROCESS-006")
+                raise self._too_much()
             yield line
         if len(heard) > LINE_LIMIT:
-            raise self._failed("said more than is read", code="AFL-PROCESS-006")
+            raise self._too_much()
 
-    def _failed(self, what: str, *, code: str) -> ProcessError:
-        return ProcessError(f"{self._name} {what}", code=code, hint="run the command by hand to see what it says")
+    def _too_much(self) -> ProcessError:
+        return ProcessError(f"{self._name} said more than is read", code="AFL-PROCESS-006", hint=_BY_HAND)
 
 
 @contextlib.contextmanager
