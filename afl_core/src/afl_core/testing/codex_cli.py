@@ -131,11 +131,11 @@ class CodexSandbox:
         events = tuple(json.loads(line) for line in stdout.splitlines() if line.startswith("{"))
         return ExecRun(command[1:], process.returncode, stdout, stderr, events)
 
-    def interactive(self, *arguments: str, timeout: float = 120.0) -> Terminal:
-        """Start the interactive CLI without its daemon and return it once it waits for words."""
+    def interactive(self, *arguments: str, ready: str = READY, timeout: float = 120.0) -> Terminal:
+        """Start the interactive CLI without its daemon and return it once `ready` is on its screen: as it is, once it waits for words."""
         terminal = Terminal([self.binary, "--no-daemon", *arguments], environment=self.environment, folder=self.project)
         try:
-            terminal.wait_for(READY, timeout=timeout)
+            terminal.wait_for(ready, timeout=timeout)
         except BaseException:
             terminal.close()
             raise
