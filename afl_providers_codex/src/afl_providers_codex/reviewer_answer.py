@@ -59,9 +59,10 @@ def read(result: ProcessResult) -> ReviewerAnswer:
     if result.overflowed:
         return _failed("reviewer_output_too_large", f"stopped after {len(result.stdout)} bytes", usage)
     if result.timed_out:
-        # Without a network the host waits for one and never ends by itself.
-        waiting = _code(_trouble(events)) == "reviewer_network"
-        return _failed("reviewer_network" if waiting else "reviewer_timeout", f"stopped after {result.seconds:.0f} s", usage)
+        # Without a network the host waits for one and never ends by itself; a busy service it asks again for minutes.
+        waited_for = _code(_trouble(events))
+        postponed = waited_for in FAILURES and not FAILURES[waited_for].counts
+        return _failed(waited_for if postponed else "reviewer_timeout", f"stopped after {result.seconds:.0f} s", usage)
     if result.returncode == 0:
         return _answered(result, events, usage)
     if trouble := _trouble(events):

@@ -99,10 +99,16 @@ def test_an_error_in_json_tells_its_code_only():
     assert (answer.reason, answer.detail) == ("reviewer_api_error", "invalid_prompt")
 
 
-def test_a_run_that_waited_for_the_network_until_its_time_was_up_is_postponed():
-    waiting = {"type": "error", "message": "Reconnecting... waiting for network (Connection failed: error sending request)"}
-    answer = ended(-15, {"type": "turn.started"}, waiting, timed_out=True)
-    assert (answer.reason, answer.counts) == ("reviewer_network", False)
+@pytest.mark.parametrize(
+    ("message", "reason"),
+    [
+        ("Reconnecting... waiting for network (Connection failed: error sending request)", "reviewer_network"),
+        ("Reconnecting... 3/5 (We're currently experiencing high demand, which may cause temporary errors.)", "reviewer_overloaded"),
+    ],
+)
+def test_a_run_that_waited_for_the_service_until_its_time_was_up_is_postponed(message, reason):
+    answer = ended(-15, {"type": "turn.started"}, {"type": "error", "message": message}, timed_out=True)
+    assert (answer.reason, answer.counts) == (reason, False)
     assert ended(-15, {"type": "turn.started"}, timed_out=True).reason == "reviewer_timeout"
 
 
