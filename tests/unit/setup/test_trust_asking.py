@@ -286,7 +286,13 @@ def test_a_process_that_was_killed_while_the_host_wrote_leaves_a_journal_that_un
 def test_doctor_names_the_state_and_a_hook_that_does_not_run_is_not_connected(do, home):
     do("install")
     body = do("doctor").as_json()["clis"]["wary"]
-    assert (body["promptTrustStatus"], body["status"], body["hostAvailable"], body["changed"]) == ("trusted", "trusted", True, False)
+    assert (body["promptTrustStatus"], body["backstopTrustStatus"], body["hostAvailable"], body["changed"]) == (
+        "trusted",
+        "trusted",
+        True,
+        False,
+    )
+    assert body["inspectionScope"] == "spawned_app_server"
     assert body["promptConnected"]
     (home / ".wary/trust.json").write_text('{"Ask": "modified", "End": "trusted"}')
     report = do("doctor")

@@ -15,7 +15,6 @@ from afl_core.setup.trust_steps import BAD_STATES, WORDS
 from afl_core.spec.health import HealthLine
 from afl_core.spec.trust import TrustReport, TrustState
 
-
 INSPECTED = "spawned_app_server"
 """What was asked: a server of our own, not the one that a running session or desktop application has."""
 
