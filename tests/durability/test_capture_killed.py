@@ -2,24 +2,18 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import pathlib
 import signal
 import subprocess
 import sys
 
+import capture_world as worlds
 import pytest
 
 from afl_core.testing.recorded import Recorded
 
-NAME = "capture_world"
-WORLD = pathlib.Path(__file__).parents[1] / "unit" / "capture" / f"{NAME}.py"
-if NAME not in sys.modules:
-    _spec = importlib.util.spec_from_file_location(NAME, WORLD)
-    sys.modules[NAME] = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(sys.modules[NAME])
-worlds = sys.modules[NAME]
+WORLD = pathlib.Path(worlds.__file__)
 
 CHILD = """
 import os, signal, sys, time

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import pathlib
 import signal
@@ -12,6 +11,7 @@ import textwrap
 import time
 
 import pytest
+import review_world as world
 
 from afl_core.changes.audit import verify_chain
 from afl_core.model.errors import StoreError
@@ -21,18 +21,7 @@ from afl_core.store import reviews as review_rows
 from afl_core.store import spend as spend_rows
 from afl_core.store.connection import writing
 
-BUILDERS = pathlib.Path(__file__).parents[1] / "unit" / "review" / "review_world.py"
-
-
-def load():
-    if "review_world" not in sys.modules:
-        spec = importlib.util.spec_from_file_location("review_world", BUILDERS)
-        sys.modules["review_world"] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(sys.modules["review_world"])
-    return sys.modules["review_world"]
-
-
-world = load()
+BUILDERS = pathlib.Path(world.__file__).parent
 
 STEPS = {
     "after the claim": """
@@ -74,10 +63,9 @@ STEPS = {
 }
 
 PROGRAM = """
-    import importlib.util, os, signal, sys
-    spec = importlib.util.spec_from_file_location("review_world", {builders!r})
-    world = sys.modules["review_world"] = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(world)
+    import os, signal, sys
+    sys.path.insert(0, {builders!r})
+    import review_world as world
     from afl_core.settings.paths import Paths
     CHILD = {child!r}
     def die(*arguments, **more):

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import itertools
-import pathlib
 import sqlite3
-import sys
 
 import hypothesis
 import hypothesis.strategies as st
+import review_world as world
 from hypothesis.stateful import Bundle, RuleBasedStateMachine, consumes, initialize, invariant, multiple, rule
 
 from afl_core.model.errors import ReviewError
@@ -20,13 +18,6 @@ from afl_core.store import queue as queue_rows
 from afl_core.store import reviews as review_rows
 from afl_core.store.connection import writing
 from afl_core.store.reviews import ReviewStatus
-
-BUILDERS = pathlib.Path(__file__).parents[1] / "unit" / "review" / "review_world.py"
-if "review_world" not in sys.modules:
-    _spec = importlib.util.spec_from_file_location("review_world", BUILDERS)
-    sys.modules["review_world"] = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(sys.modules["review_world"])
-world = sys.modules["review_world"]
 
 SETTINGS = Settings(review_min_entries=2, review_batch_max=3, review_max_attempts=2, review_max_age=600, review_cooldown=120)
 

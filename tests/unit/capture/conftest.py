@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-import importlib.util
-import pathlib
-import sys
-
+import capture_world
 import pytest
-
-NAME = "capture_world"
-if NAME not in sys.modules:
-    _spec = importlib.util.spec_from_file_location(NAME, pathlib.Path(__file__).with_name(f"{NAME}.py"))
-    sys.modules[NAME] = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(sys.modules[NAME])
 
 
 @pytest.fixture
 def worlds():
     """The module of builders."""
-    return sys.modules[NAME]
+    return capture_world
 
 
 @pytest.fixture

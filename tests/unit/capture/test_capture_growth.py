@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import sys
-
 import attrs
+import capture_world
 import hypothesis
 import pytest
 from hypothesis import strategies as st
@@ -46,7 +45,7 @@ def read_whole(worlds, data, *, mixed_path="t.jsonl"):
 @pytest.fixture(scope="module")
 def material():
     """Bytes and expected rows by name, made once."""
-    worlds = sys.modules["capture_world"]
+    worlds = capture_world
     found = {}
     with worlds.fresh() as world:
         found["mixed"] = mixed(worlds, f"{world.root}/mixed.jsonl")
@@ -60,7 +59,7 @@ def material():
     name=st.sampled_from(("mixed", *NAMES)), steps=st.lists(st.tuples(st.integers(1, 9000), st.integers(64, 40_000)), max_size=8)
 )
 def test_growing_by_any_bytes_and_reading_in_any_chunks_gives_the_same_rows(material, name, steps):
-    worlds = sys.modules["capture_world"]
+    worlds = capture_world
     data, expected = material[name]
     with worlds.fresh() as world:
         path = f"{world.root}/t.jsonl"

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import importlib.util
-import pathlib
-import sys
-
 import attrs
+import capture_world
 import pytest
+import review_world
 
 from afl_core.api.lessons import project_of
 from afl_core.changes.gates import decide_lesson
@@ -18,12 +16,6 @@ from afl_core.plugins import discovery
 from afl_core.settings.schema import Policy
 from afl_core.store.connection import writing
 
-for _room, _name in (("capture", "capture_world"), ("review", "review_world")):
-    if _name not in sys.modules:
-        _spec = importlib.util.spec_from_file_location(_name, pathlib.Path(__file__).parents[1] / _room / f"{_name}.py")
-        sys.modules[_name] = importlib.util.module_from_spec(_spec)
-        _spec.loader.exec_module(sys.modules[_name])
-
 LESSON_ID = "0123456789abcdef0123456789abcdef"
 WHEN = "about to say that a migration of the whole database is finished although nobody looked at it"
 
@@ -31,13 +23,13 @@ WHEN = "about to say that a migration of the whole database is finished although
 @pytest.fixture
 def words():
     """The module that builds evidence and reviews."""
-    return sys.modules["review_world"]
+    return review_world
 
 
 @pytest.fixture
 def world(home, monkeypatch):
     """A home with a store, a vault and the built-in plug-ins, at a clock that stands still."""
-    module = sys.modules["capture_world"]
+    module = capture_world
     monkeypatch.setattr(discovery, "discover", lambda _cache: module.PLUGINS)
     monkeypatch.setattr("afl_core.api.home.discover", lambda _cache: module.PLUGINS)
     made = module.World(home)

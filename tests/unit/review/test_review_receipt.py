@@ -8,6 +8,7 @@ import hypothesis
 import hypothesis.strategies as st
 import jsonschema
 import pytest
+import review_world
 
 from afl_core.lessons.families import family_id
 from afl_core.model.errors import ReviewError
@@ -233,9 +234,7 @@ JSON = st.recursive(
 
 @hypothesis.given(data=st.data())
 def test_whatever_is_put_anywhere_the_answer_is_a_receipt_or_a_named_refusal(data):
-    import sys
-
-    world = sys.modules["review_world"]
+    world = review_world
     value = world.receipt(world.lesson(**world.severe("Blocker", effectiveness=world.effectiveness("x"))))
     inner, path = value, []
     while isinstance(inner, dict | list) and inner and (not path or data.draw(st.booleans())):

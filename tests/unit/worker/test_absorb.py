@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import pathlib
-import sys
 
+import capture_world as worlds
 import pytest
 
 from afl_core.capture import sync as syncing
 from afl_core.model.errors import AflError
 from afl_core.store import deliveries, status
 from afl_core.store.connection import writing
-
-NAME = "capture_world"
-if NAME not in sys.modules:
-    _spec = importlib.util.spec_from_file_location(NAME, pathlib.Path(__file__).parents[1] / "capture" / f"{NAME}.py")
-    sys.modules[NAME] = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(sys.modules[NAME])
-worlds = sys.modules[NAME]
 
 
 @pytest.fixture

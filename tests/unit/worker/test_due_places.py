@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import itertools
-import pathlib
-import sys
 from unittest import mock
 
 import pytest
+import review_world as world
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -20,12 +18,6 @@ from afl_core.store import reviews as review_rows
 from afl_core.store.connection import connect, writing
 from afl_core.worker import due
 
-NAME = "review_world"
-if NAME not in sys.modules:
-    _spec = importlib.util.spec_from_file_location(NAME, pathlib.Path(__file__).parents[1] / "review" / f"{NAME}.py")
-    sys.modules[NAME] = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(sys.modules[NAME])
-world = sys.modules[NAME]
 LATER = world.NOW + 10 * world.MINUTE
 
 

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
-import pathlib
-import sys
 
+import capture_world as worlds
 import pytest
 
 from afl_core.model.errors import ReviewError, StoreError
 from afl_core.store import status
 from afl_core.store.connection import writing
 from afl_core.worker import reconcile
-
-NAME = "capture_world"
-if NAME not in sys.modules:
-    _spec = importlib.util.spec_from_file_location(NAME, pathlib.Path(__file__).parents[1] / "capture" / f"{NAME}.py")
-    sys.modules[NAME] = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(sys.modules[NAME])
-worlds = sys.modules[NAME]
 
 
 @pytest.fixture

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import pathlib
-import sys
 import time
 
 import attrs
+import capture_world as worlds
 import pytest
 
 from afl_core.model.clock import DAY_MS
@@ -16,13 +15,6 @@ from afl_core.store import status
 from afl_core.store.connection import writing
 from afl_core.worker import upkeep
 from afl_core.worker.key_sweep import sweep_keys
-
-NAME = "capture_world"
-if NAME not in sys.modules:
-    _spec = importlib.util.spec_from_file_location(NAME, pathlib.Path(__file__).parents[1] / "capture" / f"{NAME}.py")
-    sys.modules[NAME] = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(sys.modules[NAME])
-worlds = sys.modules[NAME]
 
 RETENTION = 10
 

@@ -1,4 +1,4 @@
-"""A small world for review tests: a real store with sessions and events in it, receipts, and a scripted reviewer. Loaded by path."""
+"""A small world for review tests: a real store with sessions and events in it, receipts, and a scripted reviewer."""
 
 from __future__ import annotations
 
