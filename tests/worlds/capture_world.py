@@ -91,7 +91,7 @@ class Tape:
     def __init__(self, path, start=RECORDED_MS, prefix="u"):
         self.path = pathlib.Path(path)
         self.start, self.at, self.turn, self.prefix = start, 0, "t1", prefix
-        self.count = 0
+        self.count, self.last = 0, None
 
     def line(self, body):
         self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -105,7 +105,9 @@ class Tape:
         self.count += 1
         self.at += 1000
         stamp = datetime.fromtimestamp((self.start + self.at) / 1000, UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-        body = {"parentUuid": None, "isSidechain": False, "type": kind, "uuid": f"{self.prefix}{self.count}", "timestamp": stamp, **fields}
+        uuid = f"{self.prefix}{self.count}"
+        body = {"parentUuid": self.last, "isSidechain": False, "type": kind, "uuid": uuid, "timestamp": stamp, **fields}
+        self.last = uuid
         return self.line({key: value for key, value in body.items() if value is not ...})
 
     def person(self, text, turn=None, **fields):

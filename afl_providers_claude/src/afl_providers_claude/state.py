@@ -1,4 +1,4 @@
-"""What one batch of records leaves for the next: the running turn and the tool calls still open. Ids and times only, no conversation text."""
+"""What one batch of records leaves for the next: the running turn, where prompts hang, and the tool calls still open. Ids and times only, no text."""
 
 from __future__ import annotations
 
@@ -11,8 +11,12 @@ import attrs
 OPEN_CALLS = 64
 """Calls remembered at once; the oldest is forgotten first, and then only its duration is not known."""
 
+PROMPTS_REMEMBERED = 128
+"""A person who goes back further than so many prompts is not seen to do so."""
+
 # What is kept goes into a bounded state, and a model chooses some of it.
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_.:-]{1,100}")
+_UUID = re.compile(r"[A-Za-z0-9-]{0,40}")
 _LATEST_MS = 10**15
 
 
@@ -26,10 +30,25 @@ class OpenCall:
 
 @attrs.define
 class ParseState:
-    """The state while records are read, one after the other. `turn` is the id of the last prompt seen."""
+    """The state while records are read, one after the other. `turn` is the id of the last prompt seen.
+
+    `under`: the records that prompts hang under, oldest first ('': the beginning). A prompt is put under the record that was the last one then.
+    """
 
     turn: str | None = None
     open: dict[str, OpenCall] = attrs.field(factory=dict)
+    under: dict[str, None] = attrs.field(factory=dict)
+
+    def goes_back(self, parent: str) -> bool:
+        """A prompt hangs under `parent`: whether an earlier one does too, which is what going back in the conversation leaves."""
+        if not _UUID.fullmatch(parent):
+            return False
+        known = parent in self.under
+        self.under.pop(parent, None)
+        self.under[parent] = None
+        if len(self.under) > PROMPTS_REMEMBERED:
+            del self.under[next(iter(self.under))]
+        return known
 
     def enter(self, turn: str | None) -> None:
         """A record named its turn; those that follow without a name belong to it."""
@@ -49,14 +68,15 @@ class ParseState:
         return self.open.pop(call_id, None)
 
     def stored(self) -> dict[str, Any]:
-        """JSON-able, at most 10 KiB. The calls are a list, oldest first: an object's keys may come back in another order."""
-        return {"turn": self.turn, "open": [[call_id, call.at_ms, call.asks] for call_id, call in self.open.items()]}
+        """JSON-able, at most 15 KiB. What has an order is a list, oldest first: an object's keys may come back in another order."""
+        calls = [[call_id, call.at_ms, call.asks] for call_id, call in self.open.items()]
+        return {"turn": self.turn, "open": calls, "under": list(self.under)}
 
 
 def restored(stored: Mapping[str, Any]) -> ParseState:
     """The state that `stored` described; what is not understood in it is dropped."""
     state = ParseState()
-    turn, calls = stored.get("turn"), stored.get("open")
+    turn, calls, parents = stored.get("turn"), stored.get("open"), stored.get("under")
     state.enter(turn if isinstance(turn, str) else None)
     for call in calls if isinstance(calls, list | tuple) else ():
         match call:
@@ -64,4 +84,7 @@ def restored(stored: Mapping[str, Any]) -> ParseState:
                 state.opened(call_id, OpenCall(at_ms, asks))
             case _:
                 continue
+    for parent in parents if isinstance(parents, list | tuple) else ():
+        if isinstance(parent, str):
+            state.goes_back(parent)
     return state

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from afl_core.model.observation import Cut, Observation, Said, Speaker
+from afl_core.model.observation import Cut, Observation, Rewound, Said, Speaker
 from afl_providers_claude.record import Record, text_of
 from afl_providers_claude.results import results
 from afl_providers_claude.speakers import is_cut, is_machine_text, speaker_of
@@ -16,7 +16,7 @@ NEVER_SAID = ("isMeta", "isCompactSummary", "isVisibleInTranscriptOnly", "repeat
 
 
 def user_record(record: Record, state: ParseState) -> list[Observation]:
-    """Tool results in the order of their blocks, then the interruption, then the words."""
+    """Tool results in the order of their blocks, then the interruption, then the words; before words that replace earlier ones, the going back."""
     state.enter(record.text("promptId"))
     blocks = record.blocks
     found = results(record, blocks, state)
@@ -26,14 +26,17 @@ def user_record(record: Record, state: ParseState) -> list[Observation]:
     turn = record.text("promptId") or state.turn
     cuts = [part for part, text in texts if is_cut(record, text)]
     found += [Cut(record.spot(part), native_id=record.uuid, turn=turn, at_ms=record.at_ms) for part in cuts]
-    return found + _words(record, [(part, text) for part, text in texts if part not in cuts], turn, beside_results=bool(found) and not cuts)
+    said = _words(record, [(part, text) for part, text in texts if part not in cuts], turn, beside_results=bool(found) and not cuts)
+    if said and not found and "parentUuid" in record.fields and state.goes_back(record.parent or "") and said[0].speaker is Speaker.PERSON:
+        found.append(Rewound(record.spot(), at_ms=record.at_ms))
+    return [*found, *said]
 
 
 def _text(block: Mapping[str, Any]) -> str | None:
     return text_of(block.get("text")) if block.get("type") == "text" else None
 
 
-def _words(record: Record, texts: list[tuple[int, str]], turn: str | None, *, beside_results: bool) -> list[Observation]:
+def _words(record: Record, texts: list[tuple[int, str]], turn: str | None, *, beside_results: bool) -> list[Said]:
     """One observation for a message of several blocks; the host's own blocks beside a person's words are left out."""
     typed = [(part, text) for part, text in texts if not is_machine_text(text)]
     chosen = typed or texts

@@ -96,6 +96,7 @@ SIGNALS = {
         "I will rewrite the module using the old API",
     ),
     "interrupted_tool": ("interruption", "wrong, use pytest -q", "tool_call", '{"command":"touch ran; sleep 30"'),
+    "rewound": ("rewind", "gamma prompt", "message", "Second answer."),
     "sdk_steering": ("steering", "also: never use sleep", "tool_call", '{"command":"sleep 4; echo finished"'),
     "steering": ("steering", "also: never use sleep here", "tool_call", '{"command":"sleep 5; echo finished"'),
 }

@@ -100,9 +100,9 @@ def test_a_recorded_session_read_in_any_batches_gives_the_same(case, cuts):
     assert through(lines, cuts) == through(lines, [])
 
 
-@given(VALUES, st.dictionaries(st.sampled_from(["turn", "open", "x"]), VALUES))
+@given(VALUES, st.dictionaries(st.sampled_from(["turn", "open", "under", "x"]), VALUES))
 def test_a_state_that_is_not_ours_is_survived(value, state):
-    for stored in (state, {"open": value}, {"open": [["t1", value, value]]}, {"turn": value}):
+    for stored in (state, {"open": value}, {"open": [["t1", value, value]]}, {"turn": value}, {"under": value}):
         found, kept = HOST.parse(numbered(records()[:3]), stored)
         assert found == HOST.parse(numbered(records()[:3]), {"turn": stored.get("turn")} if isinstance(stored.get("turn"), str) else {})[0]
         assert len(json.dumps(kept)) < STATE_LIMIT_BYTES
@@ -162,3 +162,24 @@ def test_a_call_and_its_result_in_two_batches_still_give_a_duration():
 
     assert returned.duration_ms == 2500
     assert after["open"] == []
+
+
+def prompt(number, parent):
+    return json.dumps({"type": "user", "uuid": f"u{number}", "parentUuid": parent, "message": {"content": f"words {number}"}}).encode()
+
+
+def test_the_state_remembers_where_the_last_128_prompts_hang_and_no_longer_names():
+    state = HOST.parse(numbered([prompt(number, f"{number:036}") for number in range(200)]), {})[1]
+
+    assert [parent[-3:] for parent in state["under"]] == [f"{number:03}" for number in range(72, 200)]
+    long = HOST.parse(numbered([prompt(number, "x" * 41 + str(number)) for number in range(200)]), {})[1]
+    assert long["under"] == []
+
+
+def test_the_largest_state_is_within_the_limit():
+    calls = [json.dumps({"type": "assistant", "timestamp": "2026-11-30T07:00:00.000Z", "message": {"content": [
+        {"type": "tool_use", "id": f"{number:0100}", "name": "Bash", "input": {}}]}}).encode() for number in range(100)]  # fmt: skip
+    state = HOST.parse(numbered([*calls, *(prompt(number, f"{number:040}") for number in range(200))]), {"turn": "t" * 100})[1]
+
+    assert (len(state["open"]), len(state["under"])) == (64, 128)
+    assert len(json.dumps(state).encode()) <= STATE_LIMIT_BYTES

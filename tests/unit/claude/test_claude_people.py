@@ -201,3 +201,46 @@ def test_a_broken_byte_in_a_record_does_not_lose_the_words_around_it():
     [said], _state = ClaudeHost().parse([Line(0, line)], {})
 
     assert (said.speaker, said.text) == (Speaker.PERSON, "use the new one, \ufffd\ufffd not the old")
+
+
+def asked(uuid, parent, text, **fields):
+    return {"type": "user", "uuid": uuid, "parentUuid": parent, "promptId": uuid, "message": {"content": text}, **fields}
+
+
+def test_a_prompt_beside_an_earlier_one_goes_back_before_it_speaks(observe):
+    found = [type(one).__name__ for one in observe("rewound")]
+
+    assert found == ["Said", "Said", "Said", "Said", "Rewound", "Said", "Said"]
+
+
+def test_going_back_to_the_first_prompt_is_going_back_too(made):
+    found = made(asked("u1", None, "one"), asked("u2", "a1", "two"), asked("u3", None, "other"))
+
+    assert [type(one).__name__ for one in found] == ["Said", "Said", "Rewound", "Said"]
+
+
+def test_going_back_twice_to_the_same_place_is_seen_both_times(made):
+    found = made(asked("u1", "p", "one"), asked("u2", "p", "two"), asked("u3", "p", "three"))
+
+    assert [type(one).__name__ for one in found] == ["Said", "Rewound", "Said", "Rewound", "Said"]
+
+
+def test_a_prompt_that_hangs_under_a_withdrawn_one_goes_back_to_nothing(observe):
+    assert "Rewound" not in [type(one).__name__ for one in observe("interrupted_early")]
+
+
+def test_results_of_parallel_tools_and_notes_beside_them_are_no_going_back(made):
+    result = {"type": "tool_result", "tool_use_id": "t", "content": "ok"}
+    found = made(
+        asked("u1", "a", "", message={"content": [result, {"type": "text", "text": "a note"}]}),
+        asked("u2", "a", "", message={"content": [result, {"type": "text", "text": "a note"}]}),
+        asked("u3", "a", "the person"),
+    )
+
+    assert "Rewound" not in [type(one).__name__ for one in found]
+
+
+def test_a_machine_that_hangs_beside_a_prompt_goes_nowhere(made):
+    found = made(asked("u1", "a", "one"), asked("u2", "a", "<task-notification>done", origin={"kind": "task-notification"}))
+
+    assert [type(one).__name__ for one in found] == ["Said", "Said"]

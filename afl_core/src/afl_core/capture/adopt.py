@@ -12,7 +12,7 @@ from afl_core.capture.batch import Announce, Batch, Consumer, Newborn, Session, 
 from afl_core.capture.drafts import Draft, bounded
 from afl_core.capture.limits import MESSAGE_CHARS
 from afl_core.capture.payload import own_words, read_payload
-from afl_core.capture.sightings import HOOK, SAME_MOMENT_MS, is_same_moment, join
+from afl_core.capture.sightings import HOOK, SAME_MOMENT_MS, agree, is_same_moment, join
 from afl_core.model.errors import VaultError
 from afl_core.model.event import Event, EventKind, Place, Role
 from afl_core.model.ids import new_id
@@ -164,13 +164,7 @@ def _seen_already(db: sqlite3.Connection, waiting: Waiting, draft: Draft) -> str
     near = [event for event in unseen if is_same_moment(event.source_ms, waiting.received_ms)]
     if role is Role.USER:
         return near[0].event_id if len(near) == 1 else None
-    return next((event.event_id for event in reversed(near) if _agree(event.text, draft.event.text)), None)
-
-
-def _agree(one: str, other: str) -> bool:
-    """Whether one text holds the other, white space aside: a stop may name one block of an answer or all of them."""
-    one, other = " ".join(one.split()), " ".join(other.split())
-    return bool(one and other) and (one in other or other in one)
+    return next((event.event_id for event in reversed(near) if agree(event.text, draft.event.text)), None)
 
 
 def _draft(db: sqlite3.Connection, session: Session, waiting: Waiting, text: str, tools: Tools) -> Draft:

@@ -42,6 +42,8 @@ def settle(db: sqlite3.Connection, draft: Draft, now: int) -> Settled:
     if hook_born is not None:
         events.place_in_transcript(db, hook_born, event)
         events.read_again(db, hook_born, event, draft.manifest)
+        if event.role is Role.ASSISTANT:
+            events.retell(db, hook_born, event.text, draft.mac, draft.manifest)
         events.add_sighting(db, event.session_id, TRANSCRIPT, draft.source_id, hook_born, now)
         return Settled(attrs.evolve(event, event_id=hook_born), born=False, joined=True)
     events.insert(db, event, mac=draft.mac or None, manifest=draft.manifest)
@@ -56,7 +58,8 @@ def _known(draft: Draft, event_id: str) -> Settled:
 
 
 def _hook_born(db: sqlite3.Connection, draft: Draft) -> str | None:
-    """The event that only a hook saw so far and that this record is: the same text; else, of a person, the one that was wrapped.
+    """The event that only a hook saw so far and that this record is: the same text; else, of a person, the one that was wrapped, and of the
+    agent one whose text agrees.
 
     A hook row of this very turn that still waits for the same text is the better match: then the record is a new event.
     """
@@ -64,11 +67,19 @@ def _hook_born(db: sqlite3.Connection, draft: Draft) -> str | None:
     same = events.unseen_by(db, event.session_id, TRANSCRIPT, draft.mac, event.role, event.turn)
     if same and (same[0].turn == event.turn or not _waiting(db, draft, event.turn)):
         return same[0].event_id
-    if event.role is not Role.USER or event.turn is None or _waiting(db, draft):
+    if event.turn is None or _waiting(db, draft):
         return None
     unseen = events.unseen_in_turn(db, event.session_id, TRANSCRIPT, event.turn, event.role)
     near = [one for one in unseen if is_same_moment(one.source_ms, event.source_ms)]
-    return near[0].event_id if len(near) == 1 else None
+    if event.role is Role.USER:
+        return near[0].event_id if len(near) == 1 else None
+    return next((one.event_id for one in near if agree(one.text, event.text)), None)
+
+
+def agree(one: str, other: str) -> bool:
+    """Whether one text holds the other, white space aside: a stop may name one block of an answer or all of them."""
+    one, other = " ".join(one.split()), " ".join(other.split())
+    return bool(one and other) and (one in other or other in one)
 
 
 def is_same_moment(one_ms: int | None, other_ms: int | None) -> bool:

@@ -138,6 +138,12 @@ def read_again(db: sqlite3.Connection, event_id: str, seen: Event, manifest: Map
         db.execute("UPDATE events SET epoch = ? WHERE event_id = ?", (seen.epoch, event_id))
 
 
+def retell(db: sqlite3.Connection, event_id: str, text: str, mac: str, manifest: Mapping[str, int]) -> None:
+    """The transcript's own text of an answer takes the place of what a hook said of it, which may be a part, several parts, or spaced otherwise."""
+    counts = json.dumps(dict(sorted(manifest.items())))
+    db.execute("UPDATE events SET text = ?, text_mac = ?, manifest_json = ? WHERE event_id = ?", (text, mac, counts, event_id))
+
+
 def sighted(db: sqlite3.Connection, session_id: str, source: str, source_id: str) -> str | None:
     """The event this sighting belongs to, or None when it is new."""
     row = db.execute(
