@@ -7,7 +7,16 @@ import capture_world
 from afl_core.testing.claude_recordings import claude_recording
 from afl_core.testing.contracts.scenarios import CannotTell, HostScenarios, Recording
 
+CONTEXT = "<card nonce=00c0ffee00c0ffee>Quote the command before you call anything done.</card>"
+
 CASES = {
+    "plain": ("one_turn", {"request": "say hello", "answer": "Hello from the mock."}),
+    "tool_success": ("one_tool", {"request": "run it"}),
+    "complaint": ("complaint", {"request": "fix the tests", "complaint": "you never ran them", "answer": "All tests pass."}),
+    "resumed": ("resumed_turns", {"request": "first prompt", "later": "second prompt", "answer": "First answer."}),
+    "forked": ("forked_turns", {"shared": "first prompt", "new": "fork prompt", "answer": "Forked answer."}),
+    "injected": ("injected", {"request": "say hello", "context": CONTEXT}),
+    "same_text_twice": ("said_twice", {"request": "go on"}),
     "tool_failure": ("tools", {"request": "try tools"}),
     "interrupted_then_corrected": (
         "interrupted_text",

@@ -11,6 +11,7 @@ EXPECTED = {
     "autocompacted": ["U long work", "A Step one.", "C Bash", "R ok", "A After auto compaction. /2"],
     "commands.after_clear": ["U after clear", "A answer after clear"],
     "commands.before_clear": ["U first question", "A First answer.", "A Custom command answer.", "A bang answer"],
+    "complaint": ["U fix the tests", "A All tests pass.", "U you never ran them", "A I had not run them."],
     "compacted": [
         "U first question",
         "A First answer about turtles.",
@@ -31,7 +32,10 @@ EXPECTED = {
     "denied_headless": ["U fetch it", "C Bash", "R error", "A Done."],
     "forked.fork": ["U first prompt", "A First answer.", "U fork prompt", "A Forked answer."],
     "forked.original": ["U first prompt", "A First answer."],
+    "forked_turns.fork": ["U first prompt", "A First answer.", "U fork prompt", "A Forked answer."],
+    "forked_turns.original": ["U first prompt", "A First answer."],
     "hook_context": ["U say hello", "A Running.", "C Bash", "R ok", "C Bash", "R error 3 Exit code 3", "A Done."],
+    "injected": ["U say hello", "A Hello from the mock."],
     "interrupted_early": ["U first try prompt", "U second try prompt", "A second reply"],
     "interrupted_text": [
         "U refactor the module",
@@ -40,6 +44,8 @@ EXPECTED = {
         "A OK, using the new API.",
     ],
     "interrupted_tool": ["U run the tests", "A Let me run the tests.", "C Bash", "R error", "U wrong, use pytest -q", "A Understood."],
+    "one_tool": ["U run it", "A Running.", "C Bash", "R ok", "A Done."],
+    "one_turn": ["U say hello", "A Hello from the mock."],
     "plain": ["U say hello", "A Hello from the mock."],
     "queued": [
         "U weather please",
@@ -47,8 +53,10 @@ EXPECTED = {
         "U actually in Celsius",
         "A Answer to queued.",
     ],
+    "resumed_turns": ["U first prompt", "A First answer.", "U second prompt", "A Second answer."],
     "resumed": ["U first prompt", "A First answer.", "U second prompt", "A Second answer.", "U third prompt", "A Third answer."],
     "rewound": ["U alpha prompt", "A First answer.", "U beta prompt", "A Second answer.", "U gamma prompt", "A Third answer."],
+    "said_twice": ["U go on", "A First answer.", "U go on", "A Second answer."],
     "sdk_steering": ["U do the long thing", "A Running a long command.", "C Bash", "R ok", "U also: never use sleep", "A Noted."],
     "steering": [
         "U do the long thing",

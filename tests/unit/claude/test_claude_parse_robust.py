@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from afl_core.model.observation import Rewound
 from afl_core.spec.host import STATE_LIMIT_BYTES, Line
 from afl_core.testing.recorded import Recorded
 from afl_providers_claude.host import ClaudeHost
@@ -104,6 +105,7 @@ def test_a_recorded_session_read_in_any_batches_gives_the_same(case, cuts):
 def test_a_state_that_is_not_ours_is_survived(value, state):
     for stored in (state, {"open": value}, {"open": [["t1", value, value]]}, {"turn": value}, {"under": value}):
         found, kept = HOST.parse(numbered(records()[:3]), stored)
+        found = [one for one in found if not isinstance(one, Rewound)]  # a list of texts is a state of ours
         assert found == HOST.parse(numbered(records()[:3]), {"turn": stored.get("turn")} if isinstance(stored.get("turn"), str) else {})[0]
         assert len(json.dumps(kept)) < STATE_LIMIT_BYTES
 

@@ -11,6 +11,11 @@ from afl_core.testing.terminal import Terminal
 PERMISSION = r"Do you want to proceed\?"
 CHOSEN = r"❯ (\d)\. (\w+)"
 ENTER_S = 30.0
+REWIND_MENU = "Rewind"
+REWIND_TRIES = 20
+BETWEEN_S = 0.4
+"""Between two presses of Escape that shall count as one gesture."""
+
 MENU_LIMIT = 10
 """More entries than any permission menu has."""
 
@@ -63,6 +68,28 @@ def steer(terminal: Terminal, words: str) -> None:
     """Send a message while a tool runs; returns when the screen says that it is queued."""
     terminal.submit(words)
     terminal.wait_for("Queued")
+
+
+def rewind(terminal: Terminal, prompt: str) -> None:
+    """Go back to before `prompt`, which is the newest one, with Escape twice; returns when the input line is empty."""
+    for _ in range(REWIND_TRIES):
+        terminal.key("escape")
+        try:
+            terminal.wait_for(REWIND_MENU, timeout=BETWEEN_S)
+        except KitError:  # one Escape alone opens nothing, and two that are too far apart are two alone
+            continue
+        break
+    else:
+        raise KitError(f"the menu of earlier prompts did not open; the screen:\n{terminal.screen()}")
+    terminal.key("up")
+    terminal.wait_for(rf"❯ {prompt}")
+    terminal.key("enter")
+    terminal.wait_for("Restore conversation")
+    terminal.key("enter")
+    terminal.wait_gone("Restore conversation")
+    terminal.wait_for(rf"❯ {prompt}")  # what it took back is in the input line
+    terminal.key("ctrl-u")
+    terminal.wait_gone(rf"❯ {prompt}")
 
 
 def leave(terminal: Terminal) -> int:
