@@ -187,6 +187,32 @@ def test_a_stop_that_names_a_part_of_the_answer_is_that_answer(world, tape, now)
     assert len(world.messages()) == 2
 
 
+def test_an_answer_spaced_otherwise_that_only_a_stop_told_of_is_the_record_that_comes_late(world, tape, now):
+    world.hook("stop", "Done.")
+    later(world)
+    assert world.messages() == [("assistant", "Done.")]
+    tape.person("do it", turn="t1").agent("Done. \n")
+    world.absorb()
+    assert world.messages() == [("user", "do it"), ("assistant", "Done. \n")]
+
+
+def test_an_answer_of_two_parts_that_only_a_stop_told_of_is_their_records(world, tape, now):
+    world.hook("stop", "First part.\n\nSecond part.")
+    later(world)
+    tape.person("do it", turn="t1").agent("First part.").agent("Second part.")
+    world.absorb()
+    assert world.messages() == [("user", "do it"), ("assistant", "First part."), ("assistant", "Second part.")]
+    assert ("hook", "First part.") in world.sightings()
+
+
+def test_another_answer_of_the_turn_is_not_the_one_only_a_stop_told_of(world, tape, now):
+    world.hook("stop", "All is done.")
+    later(world)
+    tape.person("do it", turn="t1").agent("Let me look.")
+    world.absorb()
+    assert sorted(world.messages()) == [("assistant", "All is done."), ("assistant", "Let me look."), ("user", "do it")]
+
+
 def test_a_locked_keystore_makes_hook_only_words_wait_and_loses_nothing(world, now, monkeypatch):
     first, second = world.hook("prompt", "one"), world.hook("prompt", "two", turn="t2")
 

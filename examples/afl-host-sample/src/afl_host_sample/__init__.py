@@ -1,0 +1,1 @@
+"""Pebble, an invented coding agent, as a host."""
