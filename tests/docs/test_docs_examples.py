@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import doctest
 import json
+import re
 import sys
 import tomllib
 
@@ -98,8 +99,21 @@ def test_the_example_plug_in_keeps_the_contract_that_the_page_tests_it_with(page
 def test_every_contract_suite_is_named(page, root):
     suites = {path.stem for path in (root / "afl_core/src/afl_core/testing/contracts").glob("[!_]*.py")}
     sentence = " ".join(page("docs/plugins.md").text.split())
-    assert suites == {"redactor", "host", "reviewer", "keystore"}
+    assert suites == {"redactor", "host", "scenarios", "reviewer", "keystore"}
     assert "a suite for redactors, hosts, reviewers and keystores each" in sentence
+    assert "`HostScenarios` (`contracts/scenarios.py`)" in sentence
+
+
+def test_every_scenario_of_the_host_suite_is_in_its_table(page):
+    from afl_core.testing.conformance.rules import RULES
+
+    named = [
+        name
+        for line in page("docs/plugins.md").text.splitlines()
+        if line.startswith("| `")
+        for name in re.findall(r"`(\w+)`", line.split("|")[1])
+    ]
+    assert named == list(RULES)
 
 
 def test_the_pin_in_the_example_is_the_one_our_own_plug_ins_have(page, root):
