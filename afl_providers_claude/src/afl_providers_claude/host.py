@@ -8,7 +8,8 @@ from typing import Any
 
 from afl_core.model.observation import Observation
 from afl_core.spec.host import HostManifest, HostPlace, Line
-from afl_providers_claude import heads, ownership, place, transcript
+from afl_core.spec.plugin_folder import PluginFolder
+from afl_providers_claude import heads, ownership, place, plugin_folder, transcript
 from afl_providers_claude.manifest import MANIFEST, NAME
 
 
@@ -36,3 +37,7 @@ class ClaudeHost:
     def owns_command(self, command: str) -> bool:
         """Whether a hook command is ours, of any version."""
         return ownership.owns_command(command)
+
+    def plugin_folder(self, at: HostPlace) -> PluginFolder:
+        """The folder this host loads as a plug-in."""
+        return plugin_folder.folder(at)

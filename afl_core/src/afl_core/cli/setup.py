@@ -18,14 +18,20 @@ from afl_core.cli.options import Answer, common
     default=None,
     help="Let the service manager run what hooks miss. Default: yes, for your own home, where it can.",
 )
+@click.option(
+    "--claude-plugin", is_flag=True, help="Put Claude Code's hooks into a plug-in folder instead of its settings. Without it: back."
+)
 @common
-def install(answer: Answer, dry_run: bool, hosts: tuple[str, ...], replace_existing: bool, schedule: bool | None) -> None:
+def install(
+    answer: Answer, dry_run: bool, hosts: tuple[str, ...], replace_existing: bool, schedule: bool | None, claude_plugin: bool
+) -> None:
     """Plan, and unless it is a dry run, apply."""
     from afl_core.api.home import Home
     from afl_core.setup.install import apply_install, plan_install
 
     with Home(answer.home) as home:
-        plan = plan_install(home, hosts=hosts or None, replace_existing=replace_existing, schedule=schedule)
+        plugins = ("claude",) if claude_plugin else ()
+        plan = plan_install(home, hosts=hosts or None, replace_existing=replace_existing, schedule=schedule, plugins=plugins)
         if dry_run:
             body = {**_plan(plan), "changes": [one.document() for one in plan.differences]}
             answer.give({"command": "install", "dry_run": True, **body}, _planned("install", plan))

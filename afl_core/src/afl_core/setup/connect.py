@@ -12,34 +12,45 @@ import attrs
 from afl_core.model.clock import Clock
 from afl_core.model.errors import SetupError
 from afl_core.settings.paths import Paths
+from afl_core.setup.edit_json_compare import both_are_json
 from afl_core.setup.edit_plan import Check, Transform, show_difference
 from afl_core.setup.edits import PlannedEdit, apply_edits, plan_edit
 from afl_core.setup.journal import merged, read_journal, store_journal
 from afl_core.setup.json_splice import ensure_hook_entries, only_ours_changed, remove_hook_entries
-from afl_core.setup.selection import Selection, owner_of, remembered_hosts
+from afl_core.setup.plugin_folder import can_go, folder_of, plan_removal, prune
+from afl_core.setup.selection import Selected, Selection, owner_of, remembered_hosts
 from afl_core.spec.host import HostAdapter
+from afl_core.spec.plugin_folder import PluginFolder
 
 Owned = Callable[[dict[str, Any]], bool]
 
 
 @attrs.frozen
 class Wish:
-    """One settings file and what shall become of it. `folder_missing`: its directory has to be made first (the host was never started)."""
+    """One settings file and what shall become of it. `folder_missing`: its directory has to be made first (the host was never started).
+
+    `removal`: the file goes away, as planned.
+    """
 
     path: Path
     transform: Transform
     check: Check
     folder_missing: bool = False
+    removal: PlannedEdit | None = None
 
 
 @attrs.frozen
 class Connection:
-    """`edits` are what a person is shown; `wishes` is what is done, planned anew where something else comes first."""
+    """`edits` are what a person is shown; `wishes` is what is done, planned anew where something else comes first.
+
+    `leaving`: plug-in folders that go away.
+    """
 
     edits: tuple[PlannedEdit, ...]
     steps: tuple[str, ...]
     wishes: tuple[Wish, ...]
     earlier: tuple[Wish, ...]
+    leaving: tuple[PluginFolder, ...] = ()
 
     def withdraw_earlier(self, paths: Paths, clock: Clock, checkpoint: Callable[[str], None]) -> None:
         """Take the earlier product's hooks out, all files or none. Not in the journal: its scripts are moved away, nobody wants these hooks back."""
@@ -60,16 +71,22 @@ def plan_connection(
     """Plan the edits of every host; `without` says of a handler whether it is the earlier product's. Raises `SetupError` naming the file that stands in the way."""
     wishes: list[Wish] = []
     earlier: list[Wish] = []
+    leaving: list[PluginFolder] = []
     for one in selection.selected:
         owned, entries, comments = owner_of(adapters, one.name), one.entries(paths, python), one.manifest.comments
+        folder = folder_of(one.adapter, one.config_dir, one.settings_path)
+        # First: what runs twice tells everything twice, what does not run for a moment loses nothing.
+        wishes += _elsewhere(one, folder, owned, comments)
         wishes.append(
             Wish(
-                one.settings_path,
+                one.hooks_path,
                 _ensure(entries, owned, comments),
                 only_ours_changed(owned, comments=comments),
-                not os.path.isdir(os.path.dirname(one.settings_path)),
+                not os.path.isdir(os.path.dirname(one.hooks_path)),
             )
         )
+        if folder is not None and one.plugin is None and can_go(folder, owned):
+            leaving.append(folder)
         if without is not None:
             earlier.append(_without(one.settings_path, without, comments))
     known = remembered_hosts(before)
@@ -77,22 +94,45 @@ def plan_connection(
         path = Path(known[name]["settings_path"])
         if os.path.lexists(path):
             wishes.append(_without(path, owner_of(adapters, name), adapters[name].manifest().comments))
+        folder = folder_of(adapters[name], Path(known[name]["config_dir"]), path)
+        if folder is not None and can_go(folder, owner_of(adapters, name)):
+            wishes += _taken_out(folder, owner_of(adapters, name), adapters[name].manifest().comments)
+            leaving.append(folder)
     first = {wish.path: wish for wish in earlier}
     edits = tuple(_shown(wish, first.get(wish.path)) for wish in wishes)
     steps = tuple(_step(wish, edit) for wish, edit in zip(wishes, edits, strict=True) if edit.changes)
-    return Connection(edits, steps, tuple(wishes), tuple(earlier))
+    steps += tuple(f"remove the folder {folder.folder}" for folder in leaving)
+    return Connection(edits, steps, tuple(wishes), tuple(earlier), tuple(leaving))
+
+
+def _elsewhere(one: Selected, folder: PluginFolder | None, owned: Owned, comments: bool) -> list[Wish]:
+    """What has to happen beside the file the entries stand in: the other place is emptied, and a plug-in gets the rest of its files."""
+    if one.plugin is None:
+        return _taken_out(folder, owned, comments) if folder is not None else []
+    wishes = [_without(one.settings_path, owned, comments)] if os.path.lexists(one.settings_path) else []
+    for name, data in one.plugin.files.items():
+        path = one.plugin.folder / name
+        wishes.append(Wish(path, lambda _document, data=data: data, both_are_json, not os.path.isdir(path.parent)))  # type: ignore[misc]
+    return wishes
+
+
+def _taken_out(folder: PluginFolder, owned: Owned, comments: bool) -> list[Wish]:
+    """Our files out of a folder."""
+    edits = plan_removal(folder, owned)
+    return [attrs.evolve(_without(edit.path, owned, comments), removal=edit if edit.deletes else None) for edit in edits]
 
 
 def connect_hosts(paths: Paths, connection: Connection, clock: Clock, checkpoint: Callable[[str], None]) -> None:
     """Make the edits, all hosts or none; the journal that undoes them is stored before the first file is replaced."""
     if not any(edit.changes for edit in connection.edits):
+        prune(connection.leaving)
         return
     for wish in connection.wishes:
         if wish.folder_missing:
             _make_folder(wish.path)
     again = bool(connection.earlier) or any(wish.folder_missing for wish in connection.wishes)
     edits: Sequence[PlannedEdit] = (
-        [plan_edit(wish.path, wish.transform, wish.check) for wish in connection.wishes] if again else connection.edits
+        [wish.removal or plan_edit(wish.path, wish.transform, wish.check) for wish in connection.wishes] if again else connection.edits
     )
     earlier = read_journal(paths)
     apply_edits(
@@ -102,6 +142,7 @@ def connect_hosts(paths: Paths, connection: Connection, clock: Clock, checkpoint
         record=lambda journal: store_journal(paths, merged(earlier, journal)),
         checkpoint=checkpoint,
     )
+    prune(connection.leaving)
 
 
 def _ensure(entries: Any, owned: Owned, comments: bool) -> Transform:
@@ -113,6 +154,8 @@ def _without(path: Path, owned: Owned, comments: bool) -> Wish:
 
 
 def _shown(wish: Wish, earlier: Wish | None) -> PlannedEdit:
+    if wish.removal is not None:
+        return wish.removal
     if wish.folder_missing:  # nothing can be written there yet, so there is nothing to check
         after = wish.transform(b"")
         return PlannedEdit(wish.path, None, after, show_difference(wish.path, None, after))
@@ -126,7 +169,7 @@ def _shown(wish: Wish, earlier: Wish | None) -> PlannedEdit:
 
 def _step(wish: Wish, edit: PlannedEdit) -> str:
     made = " (its directory is made, because the host has not been started yet)" if wish.folder_missing else ""
-    return f"edit {edit.path}{made}"
+    return f"delete {edit.path}" if edit.deletes else f"edit {edit.path}{made}"
 
 
 def _make_folder(path: Path) -> None:

@@ -17,6 +17,7 @@ from afl_core.setup.doctor_report import Part, absent, ago, counted, fail, ok, w
 from afl_core.setup.doctor_settings import Configured, read_configured
 from afl_core.setup.doctor_trust import trust_of
 from afl_core.setup.fire import NO_WORKER, Fired, fire_health, forget_failed_start, shell_of
+from afl_core.setup.plugin_folder import as_remembered
 from afl_core.setup.selection import Selected, remembered_hosts, select_hosts
 from afl_core.setup.vanished import have_vanished
 from afl_core.spec.health import HealthLine
@@ -50,6 +51,7 @@ def examine_hosts(
     adapters = registry.hosts()
     known = remembered_hosts(current)
     selection = select_hosts(adapters, home.paths, home.environ, current, sorted(set(known) & set(adapters)))
+    selection = as_remembered(selection, current)
     forget_failed_start(home.paths)
     exams = [_selected(home, adapters, one, current, db, reviewers.get(one.name, {})) for one in selection.selected]
     lines = [line for exam in exams for line in exam.lines]
@@ -101,7 +103,7 @@ def _selected(
     reviewer: Mapping[str, Any],
 ) -> HostExam:
     wanted = {entry.event: entry.command for entry in one.entries(home.paths, str(current.get("python")))}
-    found = read_configured(adapters, one.name, one.settings_path)
+    found = read_configured(adapters, one.name, one.hooks_path, one.settings_path)
     shell, build = shell_of(one.manifest, home.environ), str(current.get("build"))
     fired = {event: _fired(command, home, build, shell) for event, command in found.commands.items() if event in wanted}
     trust = trust_of(home, one, str(current.get("python")))
@@ -121,7 +123,7 @@ def _selected(
         "selected": True,
         "provided": True,
         "absent": not one.present,
-        "settings": str(one.settings_path),
+        "settings": str(one.hooks_path),
         "settingsProblem": found.problem,
         "switchedOffIn": found.switched_off_in,
         "managedBlock": bool(found.commands),
@@ -158,7 +160,7 @@ def _works_line(one: Selected, facts: Mapping[str, Any]) -> list[HealthLine]:
     if not judge_host(facts).connected:
         return []
     number = len(facts["events"])
-    said = f"{counted(number, 'command')} in {one.settings_path} {'was' if number == 1 else 'were'} run and answered"
+    said = f"{counted(number, 'command')} in {one.hooks_path} {'was' if number == 1 else 'were'} run and answered"
     return [ok(f"host {one.name}", f"{one.manifest.label}: {said}")]
 
 
@@ -195,30 +197,28 @@ def _settings_lines(one: Selected, found: Configured, wanted: Mapping[str, str],
             fail(
                 name,
                 f"{one.manifest.label} cannot use its settings: {found.problem}",
-                f"correct {one.settings_path}, then run: afl doctor",
+                f"correct {one.hooks_path}, then run: afl doctor",
             )
         ]
     if found.switched_off_in:
         lines.append(fail(name, f"{found.switched_off_in} switches all hooks off ({', '.join(found.switches)})", "remove that line there"))
     missing = [event for event in wanted if event not in found.commands]
     if found.disabled:
-        lines.append(
-            fail(name, f"{one.settings_path} switches our hook for {', '.join(found.disabled)} off", "take it out of the list there")
-        )
+        lines.append(fail(name, f"{one.hooks_path} switches our hook for {', '.join(found.disabled)} off", "take it out of the list there"))
     if vanished:
         lines.append(
             fail(
                 name,
-                f"our hooks were written to {one.settings_path} and are gone: a session of {one.manifest.label} that ran then wrote its settings"
+                f"our hooks were written to {one.hooks_path} and are gone: a session of {one.manifest.label} that ran then wrote its settings"
                 " back from memory",
                 f"close every session of {one.manifest.label}, then run: afl install",
             )
         )
     elif missing and one.present:  # else the line about the host says it, with another next step
-        lines.append(fail(name, f"{one.settings_path} has no hook of ours for {', '.join(missing)}", "run: afl install"))
+        lines.append(fail(name, f"{one.hooks_path} has no hook of ours for {', '.join(missing)}", "run: afl install"))
     if found.hidden:
         lines.append(
-            warn(name, f"{one.settings_path} holds a key twice, which hides our hook for {', '.join(found.hidden)}", "remove one of them")
+            warn(name, f"{one.hooks_path} holds a key twice, which hides our hook for {', '.join(found.hidden)}", "remove one of them")
         )
     if other := [event for event, command in found.commands.items() if event in wanted and command != wanted[event]]:
         lines.append(warn(name, f"the command for {', '.join(other)} is not the one install writes", "run: afl install"))

@@ -44,8 +44,8 @@ class Configured:
     keys: frozenset[str] | None = None
 
 
-def read_configured(adapters: Mapping[str, HostAdapter], name: str, path: Path) -> Configured:
-    """Our commands in a settings file. A file the host would ignore is a problem, not an error."""
+def read_configured(adapters: Mapping[str, HostAdapter], name: str, path: Path, settings: Path | None = None) -> Configured:
+    """Our commands in a file of hooks. A file the host would ignore is a problem, not an error. `settings`: the host's settings, where they are another file."""
     try:
         content = look_at(path).content
         if content is None or is_blank(content):
@@ -60,7 +60,7 @@ def read_configured(adapters: Mapping[str, HostAdapter], name: str, path: Path) 
     single = _at(body, SINGLE_SWITCH)
     disabled = tuple(event for event, command in commands.items() if isinstance(single, list) and command in single)
     switches = _switched_off(body)
-    off, switches = (str(path), switches) if switches else _switched_off_beside(path)
+    off, switches = (str(path), switches) if switches else _switched_off_beside(settings or path)
     return Configured(commands, hidden, off, switches, disabled, keys=frozenset(body))
 
 
@@ -74,7 +74,7 @@ def values_of(content: bytes) -> dict[str, Any]:
 
 
 def _switched_off_beside(path: Path) -> tuple[str, tuple[str, ...]]:
-    for name in SIBLING_SETTINGS:
+    for name in (path.name, *SIBLING_SETTINGS):
         beside = path.parent / name
         try:
             content = look_at(beside).content

@@ -29,6 +29,7 @@ from afl_core.setup.fire import forget_failed_start
 from afl_core.setup.journal import damage_of_journal, journal_path, put_journal_aside
 from afl_core.setup.pack import PackPlan, Watch, plan_pack, put_pack
 from afl_core.setup.pack_files import PackFile, is_in_place, look, put_set
+from afl_core.setup.plugin_folder import as_plugins, remembered
 from afl_core.setup.recall import recall
 from afl_core.setup.runtime import choose_runtime
 from afl_core.setup.schedule.plan import KEY, SchedulePlan, apply_schedule, plan_schedule
@@ -112,11 +113,13 @@ def plan_install(
     replace_existing: bool = False,
     schedule: bool | None = None,
     python: str = sys.executable,
+    plugins: Sequence[str] = (),
 ) -> InstallPlan:
     """Check everything that can be checked and say what would be done; writes nothing at all.
 
     `hosts` None: those of the last install, else those found. `schedule`: whether the scheduled reconcile is wanted; None: as before, else
-    where the home is the person's own and its service manager can be used. Raises `SetupError`, `PathError`, `StoreError` or `SettingsError` where install must not go on.
+    where the home is the person's own and its service manager can be used. `plugins`: the hosts whose hooks shall stand in a plug-in folder.
+    Raises `SetupError`, `PathError`, `StoreError` or `SettingsError` where install must not go on.
     """
     paths = home.paths
     check_home(paths)
@@ -127,7 +130,7 @@ def plan_install(
     found = read_entry_points()
     registry = Registry(found)
     before, damage = recall(paths, registry.hosts(), home.environ)
-    selection = select_hosts(registry.hosts(), paths, home.environ, before, hosts)
+    selection = as_plugins(select_hosts(registry.hosts(), paths, home.environ, before, hosts), plugins)
     legacy = old.recognise(paths, [one.settings_path for one in selection.selected])
     if legacy.found and not replace_existing:
         raise SetupError(
@@ -167,7 +170,7 @@ def plan_install(
         before,
         current,
         hook_files=upgrade.sources([file.path for file in pack.hook]),
-        commands=[one.name for one in selection.selected if str(one.settings_path) in edited],
+        commands=[one.name for one in selection.selected if str(one.hooks_path) in edited],
     )
     pointer = [*upgrade.lines(differences), *([_remember(paths, damage)] if changed else [])]
     loose = [] if legacy.store else loose_files(paths)
@@ -337,7 +340,7 @@ def _current(
         "site": list(site),
         "data_root": paths.data,
         "home": paths.home,
-        "hosts": {one.name: {"config_dir": str(one.config_dir), "settings_path": str(one.settings_path)} for one in selection.selected},
+        "hosts": {one.name: remembered(one) for one in selection.selected},
         **more,
     }
     moment = before.get("installed_ms") if upgrade.same_install(before, body) else clock()
@@ -385,7 +388,7 @@ def _about_sessions(selection: Selection, connection: Connection) -> list[str]:
         f"{one.manifest.label} is running (process {', '.join(map(str, pids))}) and may write its settings back without our hooks;"
         " close it first, or look with `afl doctor` after it has ended"
         for one in selection.selected
-        if Path(os.path.abspath(one.settings_path)) in edited and (pids := running(one))
+        if Path(os.path.abspath(one.hooks_path)) in edited and (pids := running(one))
     ]
 
 

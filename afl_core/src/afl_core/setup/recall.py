@@ -12,6 +12,7 @@ from afl_core.model.errors import AflError
 from afl_core.settings.paths import Paths
 from afl_core.setup.doctor_settings import read_configured
 from afl_core.setup.journal import read_journal
+from afl_core.setup.plugin_folder import place_by_hooks
 from afl_core.spec.host import HostAdapter
 
 
@@ -29,10 +30,10 @@ def recall(paths: Paths, adapters: Mapping[str, HostAdapter], environ: Mapping[s
 
 def _place(adapters: Mapping[str, HostAdapter], name: str, paths: Paths, environ: Mapping[str, str], edited: list[Path]) -> dict[str, str]:
     """An edited file that holds this host's commands, else where the host says that it is."""
+    place = adapters[name].locate(Path(paths.home), environ)
     for path in edited:
         if read_configured(adapters, name, path).commands:
-            return {"config_dir": str(path.parent), "settings_path": str(path)}
-    place = adapters[name].locate(Path(paths.home), environ)
+            return place_by_hooks(adapters[name], place, path) or {"config_dir": str(path.parent), "settings_path": str(path)}
     return {"config_dir": str(place.config_dir), "settings_path": str(place.settings_path)}
 
 

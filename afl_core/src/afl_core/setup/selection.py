@@ -13,12 +13,16 @@ from afl_core.settings.paths import Paths
 from afl_core.setup.json_splice import HookEntry
 from afl_core.setup.render import command_for
 from afl_core.spec.host import HostAdapter, HostManifest, HostPlace
+from afl_core.spec.plugin_folder import PluginFolder
 from afl_core.spec.transcripts import FindsTranscripts, TranscriptRoot
 
 
 @attrs.frozen
 class Selected:
-    """One host to connect. `config_dir` and `settings_path` are those of this run, or those remembered from an earlier one."""
+    """One host to connect. `config_dir` and `settings_path` are those of this run, or those remembered from an earlier one.
+
+    `plugin`: the folder its hooks stand in instead of in its settings.
+    """
 
     adapter: HostAdapter
     manifest: HostManifest
@@ -26,6 +30,12 @@ class Selected:
     settings_path: Path
     binary: Path | None
     present: bool
+    plugin: PluginFolder | None = None
+
+    @property
+    def hooks_path(self) -> Path:
+        """The file our entries stand in."""
+        return self.plugin.folder / self.plugin.hooks_file if self.plugin else self.settings_path
 
     @property
     def name(self) -> str:

@@ -25,6 +25,7 @@ from afl_core.setup.journal import damage_of_journal, journal_path, put_journal_
 from afl_core.setup.json_splice import only_ours_changed, remove_hook_entries
 from afl_core.setup.pack_files import PackFile, is_in_place, put_set
 from afl_core.setup.pack_hook import silent_constants
+from afl_core.setup.plugin_folder import plan_withdrawal, prune, standing
 from afl_core.setup.recall import recall
 from afl_core.setup.schedule.plan import KEY, Removal, plan_removal, remove_schedule
 from afl_core.setup.selection import owner_of, remembered_hosts, select_hosts
@@ -32,6 +33,7 @@ from afl_core.setup.stop import daemons_of, front_pid, fronts_of, jobs_of, stop_
 from afl_core.setup.trust_steps import TrustWish, plan_distrust, take_trust
 from afl_core.setup.turnstile import alone
 from afl_core.spec.host import HostAdapter
+from afl_core.spec.plugin_folder import PluginFolder
 
 LEAVING = ".removing"
 """What the pack is called while it is deleted: a hook finds all of it or nothing."""
@@ -54,6 +56,7 @@ class UninstallPlan:
     removal: Removal | None = attrs.field(repr=False)
     distrust: tuple[TrustWish, ...] = attrs.field(repr=False)
     home: Home = attrs.field(repr=False)
+    folders: tuple[PluginFolder, ...] = attrs.field(repr=False, default=())
 
 
 @attrs.frozen
@@ -74,11 +77,14 @@ def plan_uninstall(home: Home, remove_files: bool = False) -> UninstallPlan:
     journal_damage = damage_of_journal(paths)
     plain = _without_comments(adapters, before, home)
     journal = None if journal_damage else read_journal(paths)
-    edits = _edits(adapters, before, journal or EditJournal(()), plain)
+    folders = standing(adapters, remembered_hosts(before))
+    taken_back = {record.path for record in journal.records} if journal else set()
+    edits = (*_edits(adapters, before, journal or EditJournal(()), plain), *plan_withdrawal(adapters, folders, taken_back))
     selection = select_hosts(adapters, paths, home.environ, before, sorted(set(remembered_hosts(before)) & set(adapters)))
     distrust = plan_distrust(home, selection, journal, str(before.get("python")))
     steps = [wish.step for wish in distrust]
     steps += [f"{'delete' if edit.deletes else 'edit'} {edit.path}" for edit in edits if edit.changes]
+    steps += [f"remove the folder {folder.folder}" for folder in folders.values()]
     if journal_damage:
         steps.append(f"put {journal_path(paths)} aside, which cannot be read: our hooks are taken out entry by entry")
     removal = plan_removal(paths, str(before.get("python", "")), before, home.environ)
@@ -95,7 +101,20 @@ def plan_uninstall(home: Home, remove_files: bool = False) -> UninstallPlan:
         steps.append(f"write {paths.current} anew without hosts: it was damaged" if damage else _forget(paths))
     kept = tuple(path for path in (paths.data, paths.keys) if os.path.lexists(path))
     return UninstallPlan(
-        paths, tuple(steps), tuple(worker), edits, kept, remove_files, before, journal_damage, forgets, silences, removal, distrust, home
+        paths,
+        tuple(steps),
+        tuple(worker),
+        edits,
+        kept,
+        remove_files,
+        before,
+        journal_damage,
+        forgets,
+        silences,
+        removal,
+        distrust,
+        home,
+        tuple(folders.values()),
     )
 
 
@@ -130,6 +149,7 @@ def _carry_out(plan: UninstallPlan, checkpoint: Callable[[str], None]) -> list[s
     checkpoint("trust")
     changed = [edit for edit in plan.edits if edit.changes]
     apply_edits(changed, backups, plan.home.clock, checkpoint=lambda step: checkpoint(f"settings:{step}"))
+    prune(plan.folders)
     if plan.journal_damage:
         put_journal_aside(paths)
     elif os.path.isdir(paths.data):

@@ -24,8 +24,8 @@ def have_vanished(paths: Paths, one: Selected, found: Configured) -> bool:
     if not one.manifest.rewrites_settings or found.keys is None or found.commands or found.hidden:
         return False
     try:
-        record = next((each for each in read_journal(paths).records if each.path == os.path.abspath(one.settings_path)), None)
-        content = look_at(one.settings_path).content
+        record = next((each for each in read_journal(paths).records if each.path == os.path.abspath(one.hooks_path)), None)
+        content = look_at(one.hooks_path).content
     except AflError:  # another line of the doctor says what is wrong there
         return False
     if record is None or record.sha256_after is None or content is None or sha256(content) in (record.sha256_before, record.sha256_after):
