@@ -8,8 +8,9 @@ from typing import Any
 
 from afl_core.model.observation import Observation
 from afl_core.spec.host import HostManifest, HostPlace, Line
+from afl_core.spec.native_memory import NativeNote
 from afl_core.spec.plugin_folder import PluginFolder
-from afl_providers_claude import heads, ownership, place, plugin_folder, transcript
+from afl_providers_claude import heads, native_memory, ownership, place, plugin_folder, transcript
 from afl_providers_claude.manifest import MANIFEST, NAME
 
 
@@ -41,3 +42,11 @@ class ClaudeHost:
     def plugin_folder(self, at: HostPlace) -> PluginFolder:
         """The folder this host loads as a plug-in."""
         return plugin_folder.folder(at)
+
+    def memory_folder(self, at: HostPlace, project: Path) -> Path:
+        """Where its own memory of a directory lies."""
+        return native_memory.folder(at, project)
+
+    def parse_note(self, name: str, data: bytes) -> NativeNote | None:
+        """One file of that memory."""
+        return native_memory.parse(name, data)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import contextlib
-import importlib.util
 import json
-import pathlib
-import sys
 
+import capture_world as worlds
 import pytest
 
 from afl_core.plugins.discovery import Found
@@ -18,13 +16,6 @@ from afl_core.store.connection import writing
 from afl_core.worker.arrival import understand
 from afl_core.worker.frames import Frame
 from afl_core.worker.manifests import _host as held
-
-NAME = "capture_world"
-if NAME not in sys.modules:
-    _spec = importlib.util.spec_from_file_location(NAME, pathlib.Path(__file__).parents[2] / "unit" / "capture" / f"{NAME}.py")
-    sys.modules[NAME] = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(sys.modules[NAME])
-worlds = sys.modules[NAME]
 
 
 class GeminiWorld(worlds.World):

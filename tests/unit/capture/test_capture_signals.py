@@ -163,3 +163,59 @@ def test_every_event_of_a_session_has_its_own_sequence_number_whatever_the_turn_
     tape.person("one", turn="7").steering("two").steering("three")
     world.absorb()
     assert world.sequences() == [1, 2, 3]
+
+
+def gone_back(tape):
+    """Two answered prompts; then the person goes back to before the second and asks something else."""
+    tape.person("one").agent("first answer")
+    before = tape.last
+    tape.person("two").agent("second answer").person("another", parentUuid=before).agent("third answer")
+    return tape
+
+
+def test_words_after_going_back_point_at_what_the_agent_did_last(world, tape):
+    gone_back(tape)
+    world.absorb()
+    assert world.signals() == [("rewind", "another", "message", "second answer")]
+    assert [text for text, immediate in world.waiting() if immediate] == ["another"]
+
+
+def test_going_back_with_nothing_of_the_agent_since_only_withdraws_words(world, tape):
+    tape.person("one").agent("first answer")
+    before = tape.last
+    tape.person("two").person("another", parentUuid=before)
+    world.absorb()
+    assert world.signals() == []
+
+
+def test_going_back_over_two_turns_is_one_signal(world, tape):
+    before = tape.last
+    tape.person("one").agent("first answer").person("two").agent("second answer").person("another", parentUuid=before)
+    world.absorb()
+    assert world.signals() == [("rewind", "another", "message", "second answer")]
+
+
+def test_a_fork_of_a_session_that_went_back_has_no_signal_of_its_own(world, worlds, tape, home):
+    gone_back(tape)
+    world.absorb()
+    fork = worlds.Tape(home / "fork.jsonl", prefix="f")
+    fork.path.write_bytes(tape.path.read_bytes())
+    fork.last = tape.last
+    fork.person("in the fork")
+    done = world.absorb(world.session(fork.path, "claude:fork"))
+    assert (done.born, done.signals) == (1, 0)
+    assert world.signals() == [("rewind", "another", "message", "second answer")]
+    assert world.messages("claude:fork") == [("user", "in the fork")]
+
+
+def test_going_back_in_a_fork_is_a_signal_of_the_fork(world, worlds, tape, home):
+    tape.person("one").agent("first answer")
+    before = tape.last
+    tape.person("two").agent("second answer")
+    world.absorb()
+    fork = worlds.Tape(home / "fork.jsonl", prefix="f")
+    fork.path.write_bytes(tape.path.read_bytes())
+    fork.person("another", parentUuid=before)
+    world.absorb(world.session(fork.path, "claude:fork"))
+    assert world.signals() == [("rewind", "another", "message", "second answer")]
+    assert world.messages("claude:fork") == [("user", "another")]

@@ -150,3 +150,25 @@ def prompt_row(world, ident, at):
         received_ms=at,
         state="ignored",
     )
+
+
+def test_notes_of_a_hosts_own_memory_are_imported_and_told_file_by_file(afl, world, home, tmp_path):
+    from afl_core.testing.recorded import project_slug
+
+    memory = home / ".claude/projects" / project_slug(tmp_path) / "memory"
+    memory.mkdir(parents=True)
+    (memory / "a.md").write_text("---\nname: a\nmetadata:\n  type: feedback\n---\nAlways run the tests.\n")
+    (memory / "b.md").write_text("---\nname: b\nmetadata:\n  type: project\n---\nIt is a shop.\n")
+    status, said = afl("memory", "import-native", str(tmp_path), "--dry-run")
+    assert status == 0
+    assert "imported" in said
+    assert world.db.execute("SELECT count(*) FROM grains").fetchone()[0] == 0
+    for expected in ("imported", "known"):
+        status, said = afl("memory", "import-native", str(tmp_path), "--json")
+        notes = json.loads(said)["notes"]
+        assert [(one["host"], one["file"], one["action"], one["reason"]) for one in notes] == [
+            ("claude", "a.md", expected, ""), ("claude", "b.md", "skipped", "no feedback"),
+        ]  # fmt: skip
+    status, said = afl("memory", "import-native", str(tmp_path), "--host", "nobody")
+    assert status == 1
+    assert "no plug-in knows a memory of the host 'nobody'" in said

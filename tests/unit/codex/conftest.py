@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
-import pathlib
-import sys
 
 import attrs
+import codex_records as records
 import pytest
 
 from afl_core.spec.host import Line
 from afl_core.testing.recorded_codex import RecordedCodex
 from afl_providers_codex.host import CodexHost
-
-NAME = "codex_records"
-if NAME not in sys.modules:
-    _spec = importlib.util.spec_from_file_location(NAME, pathlib.Path(__file__).with_name(f"{NAME}.py"))
-    sys.modules[NAME] = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(sys.modules[NAME])
-records = sys.modules[NAME]
 
 HIDDEN = {"spot", "native_id", "turn", "parent_id", "at_ms", "duration_ms"}
 

@@ -2,26 +2,17 @@
 
 from __future__ import annotations
 
-import importlib.util
-import pathlib
-import sys
-
+import gemini_chats
 import pytest
 
 from afl_core.testing.recorded_gemini import RecordedGemini
 from afl_providers_gemini.host import GeminiHost
 
-NAME = "gemini_chats"
-if NAME not in sys.modules:
-    _spec = importlib.util.spec_from_file_location(NAME, pathlib.Path(__file__).with_name(f"{NAME}.py"))
-    sys.modules[NAME] = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(sys.modules[NAME])
-
 
 @pytest.fixture(scope="session")
 def chats():
     """The module of builders."""
-    return sys.modules[NAME]
+    return gemini_chats
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""`afl memory list|show|explain|disable|enable|changes|undo`."""
+"""`afl memory list|show|explain|disable|enable|changes|undo|import-native`."""
 
 from __future__ import annotations
 
@@ -212,3 +212,24 @@ def undo(answer: Answer, change: int, reason: str) -> None:
         done = api.undone(home, change, reason=reason)
     line = f"change {change} ({done['action']} of {_called(done)}) is undone by change {done['change']}"
     answer.give({"command": "memory", "action": "undo", **done}, [f"{line}; take that back with: afl memory undo {done['change']}"])
+
+
+@memory.command(
+    "import-native",
+    help="Remember what the coding agent's own memory holds of your guidance for a directory's project (default: this one).",
+)
+@click.argument("directory", required=False, type=click.Path(exists=True, file_okay=False))
+@click.option("--host", metavar="NAME", help="Only the memory of this host.")
+@click.option("--dry-run", is_flag=True, help="Say what would be imported; change nothing.")
+@common
+def import_native(answer: Answer, directory: str | None, host: str | None, dry_run: bool) -> None:
+    """Import."""
+    from afl_core.api.home import Home
+    from afl_core.api.native_memory import imported
+
+    with Home(answer.home) as home:
+        rows = imported(home, directory, host, dry_run=dry_run)
+    lines = table([(one["host"], one["file"], one["action"], one["reason"]) for one in rows], ("host", "file", "action", "reason"))
+    answer.give(
+        {"command": "memory", "action": "import-native", "dry_run": dry_run, "notes": rows}, lines or ["there is no such memory here"]
+    )

@@ -1,0 +1,116 @@
+"""Importing what a host's own memory holds of a person's guidance: each note once, redacted, with where it came from."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import attrs
+
+from afl_core.api.home import Home
+from afl_core.capture.projects import locate
+from afl_core.memory import native
+from afl_core.model.errors import CaptureError
+from afl_core.model.lesson import project_ns
+from afl_core.spec.host import HostAdapter
+from afl_core.spec.native_memory import KeepsMemory
+from afl_core.store import sessions
+from afl_core.store.connection import writing
+
+NOTE_BYTES = 64 * 1024
+"""A larger file is no note."""
+
+NOTES = 500
+"""Files of one memory that are looked at; the rest is reported."""
+
+
+@attrs.frozen
+class Row:
+    """What became of one file. `action`: imported, updated, known or skipped; `reason` says why it was skipped."""
+
+    host: str
+    file: str
+    action: str
+    reason: str = ""
+    grain: str = ""
+
+
+def imported(home: Home, directory: str | None, host: str | None, *, dry_run: bool) -> list[dict[str, Any]]:
+    """Import the notes that are feedback for the project of `directory`; a dry run says what it would do. `host` None: every host with a memory.
+
+    Raises `CaptureError` for a host that has none, `RedactionError` when nothing may be kept.
+    """
+    here = Path(os.path.abspath(directory or os.getcwd()))
+    project = locate(str(here))
+    rows: list[Row] = []
+    for name, adapter in sorted(_keeping(home, host).items()):
+        place = adapter.locate(Path(home.paths.home), home.environ)
+        keeper: Any = adapter
+        folders = dict.fromkeys(keeper.memory_folder(place, at) for at in (Path(project.root), here))
+        rows += [_one(home, name, keeper, project_ns(project.project_id), file, dry_run) for folder in folders for file in _files(folder)]
+        rows += [Row(name, str(folder), "skipped", f"more than {NOTES} files") for folder in folders if len(_listed(folder)) > NOTES]
+    if not dry_run and any(row.grain for row in rows):
+        with writing(home.db):
+            sessions.add_project(home.db, project.project_id, root=project.root, kind=project.kind, lineage=None, now=home.clock())
+    return [attrs.asdict(row) for row in rows]
+
+
+def _keeping(home: Home, host: str | None) -> dict[str, HostAdapter]:
+    found: dict[str, HostAdapter] = {
+        name: one for name, one in home.registry.hosts().items() if isinstance(one, KeepsMemory) and host in (None, name)
+    }
+    if host is not None and not found:
+        raise CaptureError(f"no plug-in knows a memory of the host {host!r}", code="AFL-CAPTURE-020", hint="run: afl plugins list")
+    return found
+
+
+def _listed(folder: Path) -> list[str]:
+    try:
+        return sorted(os.listdir(folder))
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
+def _files(folder: Path) -> list[Path]:
+    return [folder / name for name in _listed(folder)[:NOTES]]
+
+
+def _one(home: Home, host: str, keeper: KeepsMemory, ns: str, path: Path, dry_run: bool) -> Row:
+    if not path.name.isprintable():
+        return Row(host, path.name.encode("utf-8", "replace").decode(), "skipped", "its name is not plain text")
+    data = _read(path)
+    if isinstance(data, str):
+        return Row(host, path.name, "skipped", data)
+    note = keeper.parse_note(path.name, data)
+    if note is None or not note.is_feedback or not note.text.strip():
+        return Row(host, path.name, "skipped", "no note" if note is None else "no feedback" if not note.is_feedback else "empty")
+    mac = home.half.text_mac(data.decode("latin-1"))
+    name, description, text = (home.redact(native.plain(part)) if part else "" for part in (note.name, note.description, note.text))
+    fact = native.Fact(host, path.name, name, description, text, mac)
+    action = native.known(home.db, ns, fact)
+    if action == "known":
+        return Row(host, path.name, action)
+    grain = ""
+    if not dry_run:
+        with writing(home.db):
+            grain = native.store(home.db, ns, fact, home.clock())
+    return Row(host, path.name, action or "imported", grain=grain)
+
+
+def _read(path: Path) -> bytes | str:
+    """The bytes of a small regular file of the person's own, or why not."""
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError as bad:
+        return f"cannot be opened: {bad.strerror}"
+    try:
+        found = os.fstat(handle)
+        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
+            return "no file of yours"
+        with open(handle, "rb", closefd=False) as file:
+            data = file.read(NOTE_BYTES + 1)
+    finally:
+        os.close(handle)
+    return data if len(data) <= NOTE_BYTES else f"larger than {NOTE_BYTES} bytes"
