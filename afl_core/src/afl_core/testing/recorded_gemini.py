@@ -58,9 +58,9 @@ def replay(name: str, home: Path, project: Path) -> Iterator[Moment]:
             growing[path] = lines
     written = dict.fromkeys(growing, 0)
     for step in steps:
-        path, at = paths[step["session_id"]], _seconds(step["timestamp"])
+        path, at = paths[step["session_id"]], seconds(step["timestamp"])
         if path in growing:
-            grow(path, growing[path], written, _until(growing[path], at))
+            grow(path, growing[path], written, lines_until(growing[path], at))
         yield Moment(step["hook_event_name"], step, path, written.get(path, 0), at)
     for path, lines in growing.items():
         grow(path, lines, written, len(lines))
@@ -73,7 +73,7 @@ def _folder(home: Path, project: Path) -> Path:
     return folder
 
 
-def _until(lines: list[bytes], at: float) -> int:
+def lines_until(lines: list[bytes], at: float) -> int:
     """How many lines existed at that time; a line without a time came with the next one."""
     found = 0
     for number, line in enumerate(lines, 1):
@@ -81,11 +81,12 @@ def _until(lines: list[bytes], at: float) -> int:
         told = record.get("timestamp") or record.get("startTime") or record.get("$set", {}).get("lastUpdated")
         if told is None:
             continue
-        if _seconds(told) > at:
+        if seconds(told) > at:
             break
         found = number
     return found
 
 
-def _seconds(told: str) -> float:
+def seconds(told: str) -> float:
+    """A time as the host writes it, as seconds since the epoch."""
     return datetime.fromisoformat(told).timestamp()
