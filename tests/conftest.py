@@ -9,6 +9,7 @@ import shutil
 import signal
 import stat
 import tempfile
+import time
 from collections.abc import Generator, Iterator
 
 import hypothesis
@@ -131,6 +132,16 @@ def _changed(before: dict[str, str]) -> list[str]:
     return sorted(name for name in before.keys() | now.keys() if name != "PYTEST_CURRENT_TEST" and before.get(name) != now.get(name))
 
 
+def _command(process: pathlib.Path) -> bytes:
+    """A process's command line. While a program is being loaded it is empty for a moment; that of one that ended stays empty."""
+    for _ in range(200):
+        command = (process / "cmdline").read_bytes()
+        if command or (process / "stat").read_bytes().rpartition(b")")[2].split()[0] in (b"Z", b"X"):
+            return command
+        time.sleep(0.01)
+    return b""
+
+
 def _children() -> dict[int, str]:
     """Process id and command line of each direct child of this process; Linux only, elsewhere empty."""
     found = {}
@@ -138,7 +149,7 @@ def _children() -> dict[int, str]:
         # A thread, or a child, may end while it is looked at.
         with contextlib.suppress(OSError):
             for pid in path.read_text("ascii").split():
-                command = pathlib.Path(f"/proc/{pid}/cmdline").read_bytes()
+                command = _command(pathlib.Path(f"/proc/{pid}"))
                 if not any(name in command for name in STARTED_BY_PYTHON):
                     found[int(pid)] = command.replace(b"\0", b" ").decode("utf-8", "replace").strip()
     return found
