@@ -16,7 +16,7 @@ PROMPTS_REMEMBERED = 128
 
 # What is kept goes into a bounded state, and a model chooses some of it.
 _PLAIN_ID = re.compile(r"[A-Za-z0-9_.:-]{1,100}")
-_UUID = re.compile(r"[A-Za-z0-9-]{0,40}")
+_UUID = re.compile(r"[A-Za-z0-9-]{1,40}")
 _LATEST_MS = 10**15
 
 
@@ -32,12 +32,21 @@ class OpenCall:
 class ParseState:
     """The state while records are read, one after the other. `turn` is the id of the last prompt seen.
 
-    `under`: the records that prompts hang under, oldest first ('': the beginning). A prompt is put under the record that was the last one then.
+    `under`: the records that prompts hang under, oldest first; a prompt is put under the record that was the last one then. `number`: that of the last prompt.
     """
 
     turn: str | None = None
     open: dict[str, OpenCall] = attrs.field(factory=dict)
     under: dict[str, None] = attrs.field(factory=dict)
+    number: int = 0
+
+    def numbered(self, number: int) -> bool:
+        """A person's prompt has this number (0: none): whether an earlier one had it, or a higher one."""
+        if not 0 < number < _LATEST_MS:
+            return False
+        again = number <= self.number
+        self.number = number
+        return again
 
     def goes_back(self, parent: str) -> bool:
         """A prompt hangs under `parent`: whether an earlier one does too, which is what going back in the conversation leaves."""
@@ -70,7 +79,7 @@ class ParseState:
     def stored(self) -> dict[str, Any]:
         """JSON-able, at most 15 KiB. What has an order is a list, oldest first: an object's keys may come back in another order."""
         calls = [[call_id, call.at_ms, call.asks] for call_id, call in self.open.items()]
-        return {"turn": self.turn, "open": calls, "under": list(self.under)}
+        return {"turn": self.turn, "open": calls, "under": list(self.under), "number": self.number}
 
 
 def restored(stored: Mapping[str, Any]) -> ParseState:
@@ -84,6 +93,8 @@ def restored(stored: Mapping[str, Any]) -> ParseState:
                 state.opened(call_id, OpenCall(at_ms, asks))
             case _:
                 continue
+    number = stored.get("number")
+    state.number = number if isinstance(number, int) and not isinstance(number, bool) and 0 < number < _LATEST_MS else 0
     for parent in parents if isinstance(parents, list | tuple) else ():
         if isinstance(parent, str):
             state.goes_back(parent)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from afl_core.model.observation import Cut, Observation, Rewound, Said, Speaker
-from afl_providers_claude.record import Record, text_of
+from afl_providers_claude.record import Record, text_of, whole_number
 from afl_providers_claude.results import results
 from afl_providers_claude.speakers import is_cut, is_machine_text, speaker_of
 from afl_providers_claude.state import ParseState
@@ -27,9 +27,21 @@ def user_record(record: Record, state: ParseState) -> list[Observation]:
     cuts = [part for part, text in texts if is_cut(record, text)]
     found += [Cut(record.spot(part), native_id=record.uuid, turn=turn, at_ms=record.at_ms) for part in cuts]
     said = _words(record, [(part, text) for part, text in texts if part not in cuts], turn, beside_results=bool(found) and not cuts)
-    if said and not found and "parentUuid" in record.fields and state.goes_back(record.parent or "") and said[0].speaker is Speaker.PERSON:
+    if said and not found and _goes_back(record, said[0], state):
         found.append(Rewound(record.spot(), at_ms=record.at_ms))
     return [*found, *said]
+
+
+def _goes_back(record: Record, said: Said, state: ParseState) -> bool:
+    """Whether the person went back before these words: they hang where an earlier prompt hangs, or have its number again.
+
+    Of going back to the first prompt only the number tells. Print mode numbers nothing.
+    """
+    beside = record.parent is not None and state.goes_back(record.parent)
+    if said.speaker is not Speaker.PERSON:
+        return False
+    again = state.numbered(whole_number(record.mapping("turnPosition").get("promptIndex")) or 0)
+    return beside or again
 
 
 def _text(block: Mapping[str, Any]) -> str | None:

@@ -188,9 +188,17 @@ def test_going_back_with_nothing_of_the_agent_since_only_withdraws_words(world, 
     assert world.signals() == []
 
 
+def test_a_withdrawn_prompt_has_the_number_of_the_next_and_is_no_signal(world, tape):
+    first, second = ({"promptIndex": number, "turnIndex": number} for number in (1, 2))
+    tape.person("one", turnPosition=first).agent("done").person("two", turnPosition=second).person("another", turnPosition=second)
+    world.absorb()
+    assert world.signals() == []
+
+
 def test_going_back_over_two_turns_is_one_signal(world, tape):
-    before = tape.last
-    tape.person("one").agent("first answer").person("two").agent("second answer").person("another", parentUuid=before)
+    first, second = ({"promptIndex": number, "turnIndex": number} for number in (1, 2))
+    tape.person("one", turnPosition=first).agent("first answer").person("two", turnPosition=second).agent("second answer")
+    tape.person("another", turnPosition=first)
     world.absorb()
     assert world.signals() == [("rewind", "another", "message", "second answer")]
 

@@ -213,8 +213,12 @@ def test_a_prompt_beside_an_earlier_one_goes_back_before_it_speaks(observe):
     assert found == ["Said", "Said", "Said", "Said", "Rewound", "Said", "Said"]
 
 
-def test_going_back_to_the_first_prompt_is_going_back_too(made):
-    found = made(asked("u1", None, "one"), asked("u2", "a1", "two"), asked("u3", None, "other"))
+def at(number):
+    return {"turnPosition": {"promptIndex": number, "turnIndex": number}}
+
+
+def test_going_back_to_the_first_prompt_is_told_by_its_number_alone(made):
+    found = made(asked("u1", None, "one", **at(1)), asked("u2", "a1", "two", **at(2)), asked("u3", "a2", "other", **at(1)))
 
     assert [type(one).__name__ for one in found] == ["Said", "Said", "Rewound", "Said"]
 
@@ -225,8 +229,18 @@ def test_going_back_twice_to_the_same_place_is_seen_both_times(made):
     assert [type(one).__name__ for one in found] == ["Said", "Rewound", "Said", "Rewound", "Said"]
 
 
-def test_a_prompt_that_hangs_under_a_withdrawn_one_goes_back_to_nothing(observe):
-    assert "Rewound" not in [type(one).__name__ for one in observe("interrupted_early")]
+def test_print_mode_numbers_nothing_so_that_nothing_repeats(made, observe):
+    found = made(
+        asked("u1", None, "one", **at(0)), asked("u2", "a1", "two", **at(0)), asked("u3", "a2", "x", **at("1")), asked("u4", "a3", "y")
+    )
+
+    assert "Rewound" not in [type(one).__name__ for one in [*found, *observe("resumed")]]
+
+
+def test_two_prompts_at_the_beginning_of_a_file_are_no_going_back(made):
+    found = made(asked("u1", None, "one"), asked("u2", None, "two"))
+
+    assert [type(one).__name__ for one in found] == ["Said", "Said"]
 
 
 def test_results_of_parallel_tools_and_notes_beside_them_are_no_going_back(made):
