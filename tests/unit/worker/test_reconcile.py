@@ -12,7 +12,7 @@ import pytest
 from afl_core.model.errors import ReviewError, StoreError
 from afl_core.store import status
 from afl_core.store.connection import writing
-from afl_core.worker import reconcile
+from afl_core.worker import discovery, reconcile
 
 NAME = "capture_world"
 if NAME not in sys.modules:
@@ -81,10 +81,10 @@ def test_one_session_that_cannot_be_read_stops_no_other(two, home):
 def test_one_session_that_fails_stops_no_other(two, monkeypatch, bad):
     whole = reconcile.absorb
 
-    def absorb(home, session_id):
+    def absorb(home, session_id, **more):
         if session_id == "claude:a":
             raise bad
-        return whole(home, session_id)
+        return whole(home, session_id, **more)
 
     monkeypatch.setattr(reconcile, "absorb", absorb)
     body = reconcile.run(two.home, review=False)
@@ -122,7 +122,7 @@ def test_hook_rows_that_wait_without_a_transcript_get_their_events(world, home):
 
 
 def test_sessions_not_seen_for_a_month_are_left_alone(two):
-    two.now += reconcile.LOOK_BACK_MS + 1000
+    two.now += discovery.LOOK_BACK_MS + 1000
     assert reconcile.plan(two.home)["transcripts"] == []
 
 

@@ -38,6 +38,11 @@ def settle(db: sqlite3.Connection, draft: Draft, now: int) -> Settled:
         events.add_sighting(db, event.session_id, TRANSCRIPT, draft.source_id, copied, now)
         _join_waiting(db, draft, copied, now)
         return _known(draft, copied)
+    rewritten = events.read_before(db, event, draft.mac) if event.place.generation > 1 else None
+    if rewritten is not None:
+        events.read_again(db, rewritten, event, draft.manifest)
+        events.add_sighting(db, event.session_id, TRANSCRIPT, draft.source_id, rewritten, now)
+        return _known(draft, rewritten)
     hook_born = _hook_born(db, draft) if event.kind is EventKind.MESSAGE else None
     if hook_born is not None:
         events.place_in_transcript(db, hook_born, event)

@@ -12,6 +12,7 @@ import attrs
 from afl_core.capture.batch import Announce, Batch, Consumer, Newborn, Report, Session, Stored, Tools
 from afl_core.capture.drafts import Draft, Drafts, Frame, draft
 from afl_core.capture.read import CHUNK_BYTES, Chunk, Transcript
+from afl_core.capture.resume import Start, anchor_of, start
 from afl_core.capture.sightings import disown, settle
 from afl_core.capture.thread import Thread
 from afl_core.model.errors import CaptureError, PluginError, StoreError
@@ -20,6 +21,7 @@ from afl_core.spec.host import STATE_LIMIT_BYTES, HostAdapter, Line
 from afl_core.store import cursors, events
 from afl_core.store.connection import writing
 from afl_core.store.cursors import Cursor
+from afl_core.vault.keys import PublicHalf
 
 BYTES_PER_PASS = 64 * 1024 * 1024
 """What one pass reads of one transcript."""
@@ -68,23 +70,44 @@ def sync(  # noqa: PLR0913 - what a pass works with, each by name
     """
     going = _Pass(db, session, tools, consume, announce, checkpoint)
     report = going.report
-    with Transcript(path) as transcript:
-        cursor = _cursor(db, session, path, transcript)
-        start = cursor.offset
+    with Transcript(path, tools.scratch) as transcript:
+        report.stamp = transcript.stamp
+        begin = start(db, session, path, transcript, tools.writer.half)
+        if begin.is_alias:
+            return report
+        try:
+            cursor = _follow(going, begin)
+        except StoreError as bad:
+            return _overtaken(report, bad)
+        first = cursor.offset
         for chunk in transcript.chunks(cursor.offset, cursor.skipping, _wants(adapter), limit=limit, chunk_bytes=chunk_bytes):
             observations, state = _parse(adapter, chunk.lines, cursor.state, tools)
             drafts = draft(observations, Thread.from_json(cursor.thread), _frame(session, cursor.generation, tools))
             try:
-                cursor = _commit(going, cursor, chunk, state, drafts)
+                cursor = _commit(going, cursor, chunk, state, drafts, transcript)
             except StoreError as bad:
-                if bad.code != "AFL-STORE-011":
-                    raise
-                report.caught_up = False
-                return report
-            report.bytes_read = cursor.offset - start
-        thread = Thread.from_json(cursor.thread)
-        report.epoch, report.compacted_ms = thread.epoch, thread.compacted_ms
-        report.caught_up = cursor.offset - start < limit or cursor.offset >= transcript.size
+                return _overtaken(report, bad)
+            report.bytes_read = cursor.offset - first
+        report.caught_up = cursor.offset - first < limit or cursor.offset >= transcript.size
+    return report
+
+
+def _follow(going: _Pass, begin: Start) -> Cursor:
+    """The cursor; of a file that has another name now it is stored under that name before anything else."""
+    if begin.moved is None:
+        return begin.cursor
+    at = begin.cursor
+    with writing(going.db):
+        moved = cursors.rename(going.db, begin.moved, at.path, at.device, at.inode, going.tools.clock())
+    going.checkpoint("moved")
+    return moved
+
+
+def _overtaken(report: Report, bad: StoreError) -> Report:
+    """What a pass did until another process moved the cursor; any other error is raised."""
+    if bad.code != "AFL-STORE-011":
+        raise bad
+    report.caught_up = False
     return report
 
 
@@ -94,7 +117,7 @@ def tail(db: sqlite3.Connection, adapter: HostAdapter, path: str, tools: Tools, 
     Nothing that was said or done is taken from there: what of it is secret, and what it points at, only a reader of the whole knows.
     Raises `CaptureError` as `sync` does.
     """
-    with Transcript(path) as transcript:
+    with Transcript(path, tools.scratch) as transcript:
         observations, _state = _parse(adapter, transcript.tail(_wants(adapter)), {}, tools)
     shown = tuple((seen.text, seen.at_ms) for seen in observations if isinstance(seen, ContextShown))
     if shown:
@@ -102,10 +125,11 @@ def tail(db: sqlite3.Connection, adapter: HostAdapter, path: str, tools: Tools, 
             consume(db, Batch((), shown))
 
 
-def behind(db: sqlite3.Connection, session: Session, path: str) -> int:
-    """Bytes between the cursor and the end of the file."""
-    with Transcript(path) as transcript:
-        return transcript.size - _cursor(db, session, path, transcript).offset
+def behind(db: sqlite3.Connection, session: Session, path: str, half: PublicHalf, scratch: str | None = None) -> int:
+    """Bytes between the cursor and the end of the content."""
+    with Transcript(path, scratch) as transcript:
+        begin = start(db, session, path, transcript, half)
+        return 0 if begin.is_alias else transcript.size - begin.cursor.offset
 
 
 def _frame(session: Session, generation: int, tools: Tools) -> Frame:
@@ -152,42 +176,11 @@ def _failed(adapter: HostAdapter, what: str) -> CaptureError:
     return CaptureError(f"host adapter {adapter.name!r} failed: {what}", code="AFL-CAPTURE-006", hint="run: afl plugins list")
 
 
-def _cursor(db: sqlite3.Connection, session: Session, path: str, transcript: Transcript) -> Cursor:
-    """The stored cursor when it still fits the file; a new generation from the start when the file was replaced, cut or written anew."""
-    known = cursors.get(db, path)
-    fresh = Cursor(
-        path=path,
-        host=session.host,
-        session_id=session.session_id,
-        device=transcript.device,
-        inode=transcript.inode,
-        generation=1,
-        offset=0,
-        skipping=False,
-        state={},
-        thread={},
-        gaps=[],
-        version=0,
-    )
-    if known is None:
-        return _continued(fresh, cursors.latest(db, session.session_id))
-    is_same = (known.device, known.inode) == (transcript.device, transcript.inode) and known.offset <= transcript.size
-    if is_same and (known.skipping or transcript.continues_at(known.offset)):
-        return known
-    return attrs.evolve(
-        fresh, generation=known.generation + 1, version=known.version, gaps=known.gaps, thread={"secrets": known.thread.get("secrets", [])}
-    )
-
-
-def _continued(fresh: Cursor, before: Cursor | None) -> Cursor:
-    """A session can go on in another file (the person went back, for example): its records come behind those of the first, and what those showed is known."""
-    return fresh if before is None else attrs.evolve(fresh, generation=before.generation + 1, thread=before.thread)
-
-
-def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], drafts: Drafts) -> Cursor:
+def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], drafts: Drafts, transcript: Transcript) -> Cursor:
     sealed, raw = _seal_raw(going, drafts.drafts)
     going.checkpoint("sealed")
     moved = cursor
+    anchor = anchor_of(transcript, chunk.end, going.tools.writer.half)
     names: dict[str, str] = {}
     groups = [sealed[at : at + DRAFTS_PER_TRANSACTION] for at in range(0, len(sealed), DRAFTS_PER_TRANSACTION)] or [()]
     for number, group in enumerate(groups):
@@ -203,7 +196,7 @@ def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], d
             if is_last:
                 thread = drafts.thread.renamed(names).to_json()
                 gaps = [*cursor.gaps, *chunk.gaps]
-                target = attrs.evolve(cursor, offset=chunk.end, skipping=chunk.skipping, state=state, thread=thread, gaps=gaps)
+                target = attrs.evolve(cursor, offset=chunk.end, skipping=chunk.skipping, state=state, thread=thread, gaps=gaps, anchor=anchor)
                 moved = cursors.move(going.db, target, going.tools.clock())
             else:
                 cursors.check(going.db, cursor)

@@ -183,6 +183,39 @@ def elsewhere(db: sqlite3.Connection, native_id: str, part: int, session_id: str
     return None if row is None else str(row[0])
 
 
+def read_before(db: sqlite3.Connection, seen: Event, mac: str) -> str | None:
+    """The event that an earlier generation has of a record without an id of its own: the same words, or the same call, at the same moment.
+
+    A file that was written anew (a host that migrates old files) is read from its start; each record is taken for one earlier event.
+    """
+    if seen.source_ms is None:
+        return None
+    if mac:
+        index, value = "text_mac = ?", mac
+    elif seen.call_id is not None:
+        index, value = "call_id = ?", seen.call_id
+    elif seen.kind is EventKind.TURN_CUT and seen.parent_id is not None:
+        index, value = "kind = 'turn_cut' AND parent_id = ?", seen.parent_id
+    else:
+        return None
+    row = db.execute(
+        f"SELECT event_id FROM events WHERE session_id = ? AND {index} AND kind = ? AND role = ? AND source_ms = ? AND call_id IS ?"  # noqa: S608
+        " AND native_id IS NULL AND completeness <> 'hook_only' AND generation < ? AND NOT EXISTS (SELECT 1 FROM sightings"
+        " WHERE sightings.event_id = events.event_id AND source = 'transcript' AND source_id LIKE ?) ORDER BY +generation, +offset, +part LIMIT 1",
+        (
+            seen.session_id,
+            value,
+            seen.kind.value,
+            seen.role.value,
+            seen.source_ms,
+            seen.call_id,
+            seen.place.generation,
+            f"{seen.place.generation}:%",
+        ),
+    ).fetchone()
+    return None if row is None else str(row[0])
+
+
 def add_signal(db: sqlite3.Connection, signal: Signal, project_id: str, now: int) -> bool:
     """Store a signal once; False when the event has one already, or what it points at is gone."""
     if db.execute("SELECT 1 FROM events WHERE event_id = ?", (signal.referent_id,)).fetchone() is None:
