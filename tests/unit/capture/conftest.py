@@ -9,10 +9,11 @@ import sys
 import pytest
 
 NAME = "capture_world"
-if NAME not in sys.modules:
-    _spec = importlib.util.spec_from_file_location(NAME, pathlib.Path(__file__).with_name(f"{NAME}.py"))
-    sys.modules[NAME] = importlib.util.module_from_spec(_spec)
-    _spec.loader.exec_module(sys.modules[NAME])
+for name in (NAME, "plain_host"):
+    if name not in sys.modules:
+        _spec = importlib.util.spec_from_file_location(name, pathlib.Path(__file__).with_name(f"{name}.py"))
+        sys.modules[name] = importlib.util.module_from_spec(_spec)
+        _spec.loader.exec_module(sys.modules[name])
 
 
 @pytest.fixture

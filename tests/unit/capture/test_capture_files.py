@@ -129,7 +129,9 @@ def test_a_record_of_fifty_megabytes_is_a_gap_and_the_rest_is_read_with_little_m
     finally:
         tracemalloc.stop()
     assert world.messages() == [("user", "before"), ("assistant", "after")]
-    assert done.gaps == [{"path": str(tape.path), "count": 1, "kind": "oversized_record", "offset": start, "limit": read.RECORD_LIMIT_BYTES}]
+    assert done.gaps == [
+        {"path": str(tape.path), "count": 1, "kind": "oversized_record", "offset": start, "limit": read.RECORD_LIMIT_BYTES}
+    ]
     assert peak < 64 * MEGABYTE
     assert world.absorb().gaps == []
 

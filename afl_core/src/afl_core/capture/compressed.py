@@ -79,7 +79,9 @@ def _write(out: BinaryIO, piece: bytes, path: str) -> None:
 
 
 def _failed(path: str, bad: OSError) -> CaptureError:
-    return CaptureError(f"{path} cannot be unpacked: {bad.strerror}", code="AFL-CAPTURE-010", hint="check the free space; it is tried again")
+    return CaptureError(
+        f"{path} cannot be unpacked: {bad.strerror}", code="AFL-CAPTURE-010", hint="check the free space; it is tried again"
+    )
 
 
 def _pieces(descriptor: int, path: str, size: int) -> Any:

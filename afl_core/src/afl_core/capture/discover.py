@@ -100,7 +100,6 @@ class _Beside:
             os.close(descriptor)
 
 
-
 def session_of(host: str, judged: Judged) -> str:
     """Our id of the session a file belongs to."""
     return sessions.session_id_of(host, judged.native_id)

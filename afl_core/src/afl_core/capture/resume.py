@@ -14,7 +14,7 @@ import attrs
 
 from afl_core.capture.batch import Session
 from afl_core.capture.read import Transcript
-from afl_core.store import cursors, transcripts
+from afl_core.store import cursors, events, transcripts
 from afl_core.store.cursors import Cursor
 from afl_core.vault.keys import PublicHalf
 from afl_core.vault.seal import keyed_hash
@@ -54,7 +54,7 @@ def start(db: sqlite3.Connection, session: Session, path: str, transcript: Trans
         session_id=session.session_id,
         device=transcript.device,
         inode=transcript.inode,
-        generation=max((cursor.generation for cursor in (*others, *([known] if known else []))), default=0) + 1,
+        generation=_next_generation(db, session.session_id, [*others, *([known] if known else [])]),
         offset=0,
         skipping=False,
         state={},
@@ -76,18 +76,29 @@ def start(db: sqlite3.Connection, session: Session, path: str, transcript: Trans
     return Start(_another_file(db, fresh, others))
 
 
+def _next_generation(db: sqlite3.Connection, session_id: str, read: list[Cursor]) -> int:
+    """One that no event of the session has yet; the first is 1, where what only hooks saw so far stands too."""
+    if not read:
+        return 1
+    return max(events.last_generation(db, session_id), *(cursor.generation for cursor in read)) + 1
+
+
 def _another_file(db: sqlite3.Connection, fresh: Cursor, others: list[Cursor]) -> Cursor:
-    """The next file of a session goes on with what is remembered of the one before it; an earlier one that was found late stands before all."""
-    if not others:
-        return fresh
+    """Another file of a session: it goes on with what is remembered of the one before it, and one that was found late stands before the later ones."""
     order = [file.path for file in transcripts.of_session(db, fresh.session_id)]
-    read = {cursor.path for cursor in others}
-    first = next((place for place, path in enumerate(order) if path in read), None)
     mine = order.index(fresh.path) if fresh.path in order else len(order)
-    if first is not None and mine < first:
-        earliest = min(cursor.generation for cursor in others)
-        return attrs.evolve(fresh, generation=earliest - (first - mine), thread=_secrets(others[0].thread))
-    return attrs.evolve(fresh, thread=others[0].thread)
+    place = {path: number for number, path in enumerate(order)}
+    earlier = [cursor for cursor in others if place.get(cursor.path, -1) < mine]
+    later = [cursor for cursor in others if place.get(cursor.path, -1) > mine]
+    thread = earlier[0].thread if earlier else _secrets(others[0].thread) if others else {}
+    generation = fresh.generation
+    if later:
+        until = min(cursor.generation for cursor in later)
+        unread = sum(path not in {cursor.path for cursor in others} for path in order[mine : min(place[cursor.path] for cursor in later)])
+        wanted = earlier[0].generation + 1 if earlier else until - unread
+        if wanted < until and not events.has_generation(db, fresh.session_id, wanted):
+            generation = wanted
+    return attrs.evolve(fresh, generation=generation, thread=thread)
 
 
 def _secrets(thread: dict[str, Any]) -> dict[str, Any]:

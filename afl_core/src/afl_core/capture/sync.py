@@ -196,7 +196,9 @@ def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], d
             if is_last:
                 thread = drafts.thread.renamed(names).to_json()
                 gaps = [*cursor.gaps, *chunk.gaps]
-                target = attrs.evolve(cursor, offset=chunk.end, skipping=chunk.skipping, state=state, thread=thread, gaps=gaps, anchor=anchor)
+                target = attrs.evolve(
+                    cursor, offset=chunk.end, skipping=chunk.skipping, state=state, thread=thread, gaps=gaps, anchor=anchor
+                )
                 moved = cursors.move(going.db, target, going.tools.clock())
             else:
                 cursors.check(going.db, cursor)

@@ -25,7 +25,7 @@ WALK_S = 5.0
 
 
 class Seen(NamedTuple):
-    """One file of the right name. `fault`: why it is never opened (symlink, not_a_file, foreign_owner), '' for a regular file of ours."""
+    """One file of the right name. `fault`: why it is never opened (symlink, not_a_file, foreign_owner, name_not_text), '' for a regular file of ours."""
 
     path: str
     stamp: Stamp
@@ -113,9 +113,18 @@ def _look(entry: os.DirEntry[str], root: str) -> Seen | None:
         fault = "symlink"
     elif not stat.S_ISREG(found.st_mode):
         fault = "not_a_file"
-    elif found.st_uid != os.getuid():
+    elif not _is_ours(found):
         fault = "foreign_owner"
-    return Seen(entry.path, stamp_of(found), root, fault)
+    path = entry.path
+    try:
+        path.encode("utf-8")
+    except UnicodeEncodeError:  # neither the store nor a terminal can hold it
+        path, fault = path.encode("utf-8", "replace").decode("utf-8"), "name_not_text"
+    return Seen(path, stamp_of(found), root, fault)
+
+
+def _is_ours(found: os.stat_result) -> bool:
+    return found.st_uid == os.getuid()
 
 
 def _matcher(part: str) -> re.Pattern[str]:

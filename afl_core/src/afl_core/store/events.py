@@ -58,6 +58,17 @@ def epoch_at(db: sqlite3.Connection, session_id: str, at_ms: int) -> int | None:
     return None if row is None else int(row[0])
 
 
+def last_generation(db: sqlite3.Connection, session_id: str) -> int:
+    """The latest generation the session has events of; 0 without any. What only a hook saw stands in the generation that was the latest then."""
+    return int(db.execute("SELECT coalesce(max(generation), 0) FROM events WHERE session_id = ?", (session_id,)).fetchone()[0])
+
+
+def has_generation(db: sqlite3.Connection, session_id: str, generation: int) -> bool:
+    """Whether the session has events of this generation."""
+    row = db.execute("SELECT 1 FROM events WHERE session_id = ? AND generation = ? LIMIT 1", (session_id, generation)).fetchone()
+    return row is not None
+
+
 def insert(db: sqlite3.Connection, event: Event, *, mac: str | None, manifest: Mapping[str, int]) -> None:
     """Store a new event under the session's next sequence number."""
     seq = db.execute(

@@ -72,10 +72,18 @@ def capture_enabled(db: sqlite3.Connection) -> bool:
     return status.meta(db, "capture_enabled", "1") == "1"
 
 
-def absorb(home: Home, session_id: str, *, patient: bool = True, checkpoint: Callable[[str], None] = lambda _step: None) -> Absorbed:
+def absorb(
+    home: Home,
+    session_id: str,
+    *,
+    patient: bool = True,
+    submits: bool = True,
+    checkpoint: Callable[[str], None] = lambda _step: None,
+) -> Absorbed:
     """Bring one session up to date. Every part is idempotent and commits for itself; run it as often as you like.
 
     Without `patient` what only a hook saw gets its event now, and not after the transcript had its time: no transcript shows the doctor's own.
+    `submits` False: the caller makes due reviews itself, once for many sessions.
     """
     done = Absorbed(session_id)
     row = sessions.get(home.db, session_id)
@@ -98,9 +106,10 @@ def absorb(home: Home, session_id: str, *, patient: bool = True, checkpoint: Cal
     if done.caught_up:  # else the words may be in what is unread, and so may be the secret that they repeat
         _adopt(home, adapter, session, tools, consume, done, ended=row.ended_ms is not None)
     checkpoint("adopted")
-    if not sessions.is_canary(session_id):
-        done.reviews = evaluate(home.db, home.settings, home.clock())
-    checkpoint("submitted")
+    if submits:
+        if not sessions.is_canary(session_id):
+            done.reviews = evaluate(home.db, home.settings, home.clock())
+        checkpoint("submitted")
     return done
 
 

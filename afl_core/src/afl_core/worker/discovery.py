@@ -21,7 +21,7 @@ from afl_core.spec.host import HostAdapter, HostPlace
 from afl_core.spec.transcripts import FindsTranscripts, TranscriptRoot
 from afl_core.store import sessions, transcripts
 from afl_core.store.connection import writing
-from afl_core.store.transcripts import MACHINE, SESSION, Known, stamp_of
+from afl_core.store.transcripts import MACHINE, SESSION, Known, Stamp, stamp_of
 from afl_core.worker.absorb import LASTING
 
 LOOK_BACK_MS = 30 * DAY_MS
@@ -38,11 +38,16 @@ GAPS = {"AFL-CAPTURE-008": "compressed", "AFL-CAPTURE-009": "unpacks_too_large",
 
 @attrs.frozen
 class Unread:
-    """A file with something to read. `size`: its bytes as it lies there."""
+    """A file with something to read, as it was when it was looked at."""
 
     session_id: str
     path: str
-    size: int
+    stamp: Stamp
+
+    @property
+    def size(self) -> int:
+        """Its bytes as it lies there."""
+        return self.stamp.size
 
 
 @attrs.define
@@ -82,6 +87,10 @@ class Discovery:
             self.gap(path, GAPS[code], f"{message}; {hint}")
         else:
             self.errors.append({"path": path, "code": code, "message": message})
+
+
+NOTHING_NEW = 1 << 62
+"""As `since_ms`: no unknown file is looked at."""
 
 
 def look(
@@ -175,7 +184,7 @@ def _of_known(home: Home, known: dict[str, Known], seen: dict[str, tuple[str, Ho
         except OSError:
             continue  # moved or deleted; under its new name it is found like any other
         if stamp != row.stamp or (row.problem is not None and row.problem not in LASTING):
-            unread.append(Unread(row.session_id, row.path, stamp.size))
+            unread.append(Unread(row.session_id, row.path, stamp))
             continue
         found.skipped += 1
         if row.problem is not None:
@@ -195,7 +204,7 @@ def _of_hooks(home: Home, known: dict[str, Known], found: Discovery) -> list[Unr
         if path in known or path in there:
             continue
         try:
-            unread.append(Unread(session_id, path, os.lstat(path).st_size))
+            unread.append(Unread(session_id, path, stamp_of(os.lstat(path))))
         except OSError:
             continue  # not written yet
     return unread
@@ -234,6 +243,4 @@ def _acquaint(
     except (OSError, sqlite3.Error) as bad:
         found.errors.append({"path": file.path, "code": AflError.code, "message": f"{type(bad).__name__}: {bad}"})
         return None
-    return Unread(session_id, file.path, file.stamp.size)
-
-
+    return Unread(session_id, file.path, file.stamp)

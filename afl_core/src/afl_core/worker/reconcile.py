@@ -19,7 +19,7 @@ from afl_core.store import sessions, status
 from afl_core.store.connection import writing
 from afl_core.worker import due, upkeep
 from afl_core.worker.absorb import absorb, capture_enabled
-from afl_core.worker.discovery import Discovery, Unread, look
+from afl_core.worker.discovery import NOTHING_NEW, Discovery, Unread, look
 from afl_core.worker.leasing import RECONCILE, Leased
 from afl_core.worker.reviewing import review as run_one
 from afl_core.worker.spool import drain_spool
@@ -29,7 +29,7 @@ UPKEEP_MS = 60 * 60 * 1000
 
 LOST = "AFL-STORE-014"
 
-BETWEEN_TRANSACTIONS = ("sealed", "committed", "caught-up", "read", "adopted", "submitted", "discovered", "moved")
+BETWEEN_TRANSACTIONS = ("sealed", "committed", "caught-up", "read", "adopted", "discovered", "moved")
 """Steps at which nothing is open, so that the lease can be renewed."""
 
 REVIEWS_PER_PASS = 32
@@ -152,11 +152,13 @@ def _catch_up(
         if name in BETWEEN_TRANSACTIONS:
             keep_going()
 
-    found = look(home, _since(home, since_ms), changes=capture_enabled(home.db), keep_going=keep_going, checkpoint=step)
+    is_capturing = capture_enabled(home.db)
+    since_ms = _since(home, since_ms) if is_capturing else NOTHING_NEW
+    found = look(home, since_ms, keep_going=keep_going, checkpoint=step)
     body["filesSkipped"] += found.skipped
     body["coverageGaps"].extend(found.gaps)
     body["errors"].extend(found.errors)
-    if capture_enabled(home.db):
+    if is_capturing:
         files: dict[str, list[Unread]] = {session_id: [] for session_id in found.sessions}
         for one in found.unread:
             files[one.session_id].append(one)
@@ -216,7 +218,7 @@ def _read(home: Home, session_id: str, unread: list[Unread], body: dict[str, Any
     """Read on until nothing is left: what one look reads of a file is bounded, and one that brought nothing on is the last."""
     body["filesScanned"] += len(unread)
     while True:
-        done = absorb(home, session_id, checkpoint=step)
+        done = absorb(home, session_id, submits=False, checkpoint=step)
         body["eventsCaptured"] += done.born + done.adopted
         body["duplicateEvents"] += done.known + done.joined
         body["immediateSignals"] += done.signals
