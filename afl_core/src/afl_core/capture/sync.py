@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
 import attrs
@@ -13,12 +14,13 @@ from afl_core.capture.batch import Announce, Batch, Consumer, Newborn, Report, S
 from afl_core.capture.drafts import Draft, Drafts, Frame, draft
 from afl_core.capture.read import CHUNK_BYTES, Chunk, Transcript
 from afl_core.capture.resume import Start, anchor_of, start
-from afl_core.capture.sightings import disown, settle
+from afl_core.capture.sightings import Settled, Settling, disown
 from afl_core.capture.thread import Thread
 from afl_core.model.errors import CaptureError, PluginError, StoreError
+from afl_core.model.event import Signal
 from afl_core.model.observation import ContextShown, Observation
 from afl_core.spec.host import STATE_LIMIT_BYTES, HostAdapter, Line
-from afl_core.store import cursors, events
+from afl_core.store import cursors, events, intake
 from afl_core.store.connection import writing
 from afl_core.store.cursors import Cursor
 from afl_core.vault.keys import PublicHalf
@@ -177,7 +179,8 @@ def _failed(adapter: HostAdapter, what: str) -> CaptureError:
 
 
 def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], drafts: Drafts, transcript: Transcript) -> Cursor:
-    sealed, raw = _seal_raw(going, drafts.drafts)
+    blob, raw = _seal_raw(going, drafts.drafts)
+    sealed = drafts.drafts
     going.checkpoint("sealed")
     moved = cursor
     anchor = anchor_of(transcript, chunk.end, going.tools.writer.half)
@@ -188,11 +191,11 @@ def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], d
         with writing(going.db):
             if number == 0:
                 _confirm(going, raw)
-                for mac in drafts.machine:
+                for mac in drafts.machine if intake.waits(going.db, going.session.session_id) else ():
                     disown(going.db, going.session.session_id, mac)
             # Proofs of delivery come first: an answer that is stored before them would settle what they prove.
             shown = drafts.shown if number == 0 else ()
-            stored = _store(going, group, shown, names)
+            stored = _store(going, group, shown, names, blob)
             if is_last:
                 thread = drafts.thread.renamed(names).to_json()
                 gaps = [*cursor.gaps, *chunk.gaps]
@@ -209,30 +212,42 @@ def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], d
     return moved
 
 
-def _store(going: _Pass, group: Sequence[Draft], shown: tuple[tuple[str, int | None], ...], names: dict[str, str]) -> Stored:
-    """Settle drafts and tell the consumers, inside the open transaction. Adds provisional -> real event ids to `names`."""
+def _store(
+    going: _Pass, group: Sequence[Draft], shown: tuple[tuple[str, int | None], ...], names: dict[str, str], blob: str | None
+) -> Stored:
+    """Settle drafts and tell the consumers, inside the open transaction. Adds provisional -> real event ids to `names`, where they differ."""
     db, now = going.db, going.tools.clock()
     stored = Stored()
-    for drafted in group:
-        parent = drafted.event.parent_id
-        one = attrs.evolve(drafted, event=attrs.evolve(drafted.event, parent_id=names.get(parent, parent) if parent else None))
-        settled = settle(db, one, now)
-        names[one.event.event_id] = settled.event.event_id
+    settling = Settling(db, going.session.session_id, group, blob, now)
+    done = []
+    for one in group:
+        parent = one.event.parent_id
+        if parent is not None and parent in names:
+            one = attrs.evolve(one, event=attrs.evolve(one.event, parent_id=names[parent]))  # noqa: PLW2901 - the same draft, its parent by its real id
+        settled = settling.settle(one)
+        if settled.event.event_id != one.event.event_id:
+            names[one.event.event_id] = settled.event.event_id
+        done.append((one, settled))
+    settling.flush()
+    for one, settled in done:
         stored.born += settled.born
         stored.joined += settled.joined
         stored.known += not (settled.born or settled.joined)
-        signal = None
-        if one.signal is not None:
-            referent = names.get(one.signal.referent_id, one.signal.referent_id)
-            signal = attrs.evolve(one.signal, event_id=settled.event.event_id, referent_id=referent)
-            if events.add_signal(db, signal, one.event.project_id, now):
-                stored.signals += 1
-            else:
-                signal = None
+        signal = _signal(going, one, settled, names, now) if one.signal is not None else None
+        stored.signals += signal is not None
         if settled.born or settled.joined or signal is not None:
             stored.newborn.append(Newborn(event=settled.event, by_person=one.by_person, signal=signal, draft=one, born=settled.born))
     going.consume(db, Batch(tuple(stored.newborn), shown))
     return stored
+
+
+def _signal(going: _Pass, one: Draft, settled: Settled, names: dict[str, str], now: int) -> Signal | None:
+    """The signal of a draft as it was stored; None when the event had one before, or what it points at is gone."""
+    if one.signal is None:
+        return None
+    referent = names.get(one.signal.referent_id, one.signal.referent_id)
+    signal = attrs.evolve(one.signal, event_id=settled.event.event_id, referent_id=referent)
+    return signal if events.add_signal(going.db, signal, one.event.project_id, now) else None
 
 
 def _tell(going: _Pass, stored: Stored) -> None:
@@ -240,17 +255,20 @@ def _tell(going: _Pass, stored: Stored) -> None:
     going.announce([one.event for one in stored.newborn if one.born])
 
 
-def _seal_raw(going: _Pass, drafts: Sequence[Draft]) -> tuple[tuple[Draft, ...], bytes]:
-    """Seal the raw texts of a stretch as one blob, durable before any event points at it; gives the drafts that name it, and what was sealed."""
-    raw = [{"at": [one.event.place.generation, one.event.place.offset, one.event.place.part], "raw": one.raw} for one in drafts if one.raw]
+def _seal_raw(going: _Pass, drafts: Sequence[Draft]) -> tuple[str | None, bytes]:
+    """Seal the raw texts of a stretch as one blob, durable before any event points at it; gives its name and what was sealed."""
+    raw = [_raw_line(one) for one in drafts if one.raw]
     if not raw:
-        return tuple(drafts), b""
+        return None, b""
     tools = going.tools
     tools.writer.register(going.db)
-    head = json.dumps({"session": going.session.session_id})
-    data = "\n".join([head, *(json.dumps(one, ensure_ascii=True) for one in raw)]).encode("ascii")
-    blob = tools.blobs.put(tools.writer, data)
-    return tuple(attrs.evolve(one, event=attrs.evolve(one.event, blob=blob)) if one.raw else one for one in drafts), data
+    data = "\n".join([json.dumps({"session": going.session.session_id}), *raw]).encode("ascii")
+    return tools.blobs.put(tools.writer, data), data
+
+
+def _raw_line(one: Draft) -> str:
+    place = one.event.place
+    return f'{{"at": [{place.generation}, {place.offset}, {place.part}], "raw": {encode_basestring_ascii(one.raw)}}}'
 
 
 def _confirm(going: _Pass, raw: bytes) -> None:

@@ -364,6 +364,7 @@ CREATE TABLE worker_leases (
 ) WITHOUT ROWID;
 
 CREATE INDEX events_cut ON events (session_id, parent_id) WHERE kind = 'turn_cut';
+CREATE INDEX events_hook_only ON events (session_id) WHERE completeness = 'hook_only';
 """
 
 MIGRATIONS: tuple[str, ...] = (EVIDENCE + REVIEW + MEMORY + GOVERNANCE, FILES)

@@ -6,7 +6,7 @@ import contextlib
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
@@ -242,12 +242,13 @@ def _consumer(home: Home, session: Session, done: Absorbed) -> Consumer:
     def consume(db: sqlite3.Connection, batch: Batch) -> None:
         now = home.clock()
         answered = None
+        calls = {one.event.call_id: one.event for one in reversed(batch.newborn) if one.event.kind is EventKind.TOOL_CALL}
         for one in batch.newborn:
             event = one.event
             if one.by_person and event.data_class == "normal" and _worth_asking(one, now):
                 queue.enqueue(db, event.event_id, session.project_id, one.signal is not None, now)
             if event.kind is EventKind.TOOL_RESULT and one.born:
-                _tool_grain(db, session, one, now)
+                _tool_grain(db, session, one, calls, now)
             if event.role is Role.ASSISTANT and event.kind is EventKind.MESSAGE and event.source_ms is not None:
                 answered = max(answered or 0, event.source_ms)
         shown = [(nonce, at_ms if at_ms is not None else now) for text, at_ms in batch.shown for nonce in NONCE.findall(text)]
@@ -270,14 +271,12 @@ def _worth_asking(one: Newborn, now: int) -> bool:
     return one.signal is not None or one.event.source_ms is None or now - one.event.source_ms <= QUEUE_MAX_AGE_MS
 
 
-def _tool_grain(db: sqlite3.Connection, session: Session, one: Newborn, now: int) -> None:
+def _tool_grain(db: sqlite3.Connection, session: Session, one: Newborn, calls: Mapping[str | None, Event], now: int) -> None:
     use = one.draft.tool
     if use is None:
         return  # a refused call did not run
-    call = db.execute(  # +: by the call's own index; the one that is in this order already would be walked through the whole session
-        "SELECT tool_name, text FROM events WHERE session_id = ? AND call_id = ? AND kind = 'tool_call' ORDER BY +generation, offset, part LIMIT 1",
-        (session.session_id, use.call_id),
-    ).fetchone()
+    called = calls.get(use.call_id)
+    call = (called.tool_name, called.text) if called is not None else _call(db, session.session_id, use.call_id)
     if call is None or call[0] is None:
         return  # the call itself was never seen (it lies before the retention)
     record_tool_call(
@@ -293,3 +292,11 @@ def _tool_grain(db: sqlite3.Connection, session: Session, one: Newborn, now: int
         error_text=use.error_text if use.is_error else "",
         now=use.at_ms if use.at_ms is not None else now,
     )
+
+
+def _call(db: sqlite3.Connection, session_id: str, call_id: str) -> tuple[str | None, str] | None:
+    row = db.execute(  # +: by the call's own index; the one that is in this order already would be walked through the whole session
+        "SELECT tool_name, text FROM events WHERE session_id = ? AND call_id = ? AND kind = 'tool_call' ORDER BY +generation, offset, part LIMIT 1",
+        (session_id, call_id),
+    ).fetchone()
+    return None if row is None else (row[0], row[1])
