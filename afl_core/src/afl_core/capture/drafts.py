@@ -109,9 +109,7 @@ def _said(said: Said, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thre
     redacted, whole = bounded(said.text, MESSAGE_CHARS, frame.chain, thread.secrets)
     completeness = "partial" if said.partial else "whole" if whole else "head_and_tail"
     role = Role.USER if person else Role.ASSISTANT
-    event = _event(
-        said, thread, frame, EventKind.MESSAGE, role, redacted.text, parent_id=name(said.parent_id), completeness=completeness
-    )
+    event = _event(said, thread, frame, EventKind.MESSAGE, role, redacted.text, parent_id=name(said.parent_id), completeness=completeness)
     signal = None
     if said.recovered:
         pass  # its place in the conversation is long gone: it answers nothing, and nothing answers it

@@ -7,7 +7,6 @@ from typing import Any
 
 from afl_core.model.errors import ModelError
 
-
 _CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 

@@ -145,6 +145,8 @@ def is_behind(file: Known) -> bool:
 
 
 def _adopt(home: Home, adapter: HostAdapter, session: Session, tools: Tools, consume: Consumer, done: Absorbed, *, ended: bool) -> None:
+    if not adopt.due(home.db, session.session_id, home.clock(), ended):
+        return  # the keystore is not asked for nothing
     manifest = adapter.manifest()
     try:
         done.adopted = adopt.adopt(home.db, session, manifest, home.opener, tools, consume, ended=ended, announce=_announcer(home))
