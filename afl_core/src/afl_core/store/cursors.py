@@ -139,14 +139,6 @@ def generation(db: sqlite3.Connection, session_id: str) -> int:
     return int(db.execute("SELECT coalesce(max(generation), 1) FROM cursors WHERE session_id = ?", (session_id,)).fetchone()[0])
 
 
-def latest(db: sqlite3.Connection, session_id: str) -> Cursor | None:
-    """The cursor of the latest file of a session; None when nothing was read yet."""
-    row = db.execute(
-        "SELECT path FROM cursors WHERE session_id = ? ORDER BY generation DESC, updated_ms DESC, path LIMIT 1", (session_id,)
-    ).fetchone()
-    return None if row is None else get(db, row[0])
-
-
 def every(db: sqlite3.Connection) -> list[Cursor]:
     """All cursors, by path."""
     return [cursor for (path,) in db.execute("SELECT path FROM cursors ORDER BY path").fetchall() if (cursor := get(db, path)) is not None]
