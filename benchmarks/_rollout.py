@@ -75,7 +75,9 @@ class _Rollout(Words):
 
     def _step(self) -> Iterator[dict[str, Any]]:
         sealed = f"{self.random.getrandbits(12_000):0{3000}x}"
-        yield self._record("response_item", {"type": "reasoning", "id": self.id(), "summary": [], "content": None, "encrypted_content": sealed})
+        yield self._record(
+            "response_item", {"type": "reasoning", "id": self.id(), "summary": [], "content": None, "encrypted_content": sealed}
+        )
         call, command = "call_" + self.id()[:24], f"python -m pytest -q tests/test_{self.word()}.py -k {self.word()}"
         arguments = json.dumps({"cmd": command, "workdir": self._cwd})
         given = {"type": "function_call", "status": "completed", "id": self.id(), "name": "exec_command"}

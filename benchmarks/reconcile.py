@@ -17,7 +17,7 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Self
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))  # not there under PYTHONSAFEPATH
 
@@ -81,7 +81,7 @@ class Passes:
         }
         current.write_text(json.dumps(body), "utf-8")
 
-    def __enter__(self) -> Passes:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_exc: object) -> None:
@@ -165,7 +165,10 @@ def shown(result: dict[str, Any]) -> str:
         lines.append(f"{name:<16}" + "".join(f"{number:>9}" for number in numbers))
         lines += [f"  problem: {problem}" for problem in one["problems"]]
     if known := result["known"]:
-        lines += ["", f"{known['transcripts']} known transcripts: first pass {known['first_s']:.2f} s, an idle one {known['idle_ms']:.1f} ms"]
+        lines += [
+            "",
+            f"{known['transcripts']} known transcripts: first pass {known['first_s']:.2f} s, an idle one {known['idle_ms']:.1f} ms",
+        ]
     machine = result["machine"]
     return "\n".join([*lines, f"Python {machine['python']}, {machine['processors']} processors, load {machine['load']:.1f}"])
 
@@ -173,7 +176,9 @@ def shown(result: dict[str, Any]) -> str:
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--megabytes", type=int, default=50, help="size of each transcript")
-    parser.add_argument("--sizes", default=f"5,10,20,50,100,{LONG_MB}", help="sizes of the transcript by which it is seen whether time grows evenly")
+    parser.add_argument(
+        "--sizes", default=f"5,10,20,50,100,{LONG_MB}", help="sizes of the transcript by which it is seen whether time grows evenly"
+    )
     parser.add_argument("--only", help="one shape, or `sizes`, or `known`")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()

@@ -18,8 +18,7 @@ DAY = 86_400_000
 @pytest.fixture
 def root(world):
     world.now = 10 * DAY
-    found = plain_host.install(world)
-    return found
+    return plain_host.install(world)
 
 
 def catch_up(world):

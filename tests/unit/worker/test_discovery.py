@@ -144,7 +144,7 @@ def test_the_look_back_is_a_setting(world, root):
 def test_hosts_that_were_not_connected_are_not_walked(world, root, home):
     plain_host.install(world)
     paths = world.home.paths
-    pathlib.Path(paths.current).write_text(json.dumps({"hosts": {"claude": {"config_dir": str(home), "settings_path": "x"}}}))
+    pathlib.Path(paths.current).write_text(json.dumps({"hosts": {"claude": {"config_dir": str(home), "settings_path": "x"}}}), "utf-8")
     log(world, root).person("one")
     assert catch_up(world)["filesScanned"] == 0
     pathlib.Path(paths.current).unlink()
@@ -232,7 +232,7 @@ def test_a_walk_that_meets_its_bound_says_so_and_goes_on_with_what_it_saw(world,
         Log(root / "live" / f"p{number}" / "a.jsonl", session=f"s{number}", at=world.now).person("one")
     monkeypatch.setattr(walking, limit, value)
     body = catch_up(world)
-    assert [(gap["path"], gap["kind"]) for gap in body["coverageGaps"]][0] == (str(root / "live"), "not_looked_through")
+    assert next((gap["path"], gap["kind"]) for gap in body["coverageGaps"]) == (str(root / "live"), "not_looked_through")
     assert why in body["coverageGaps"][0]["message"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
 import os
 import tempfile
@@ -107,16 +108,18 @@ def _pieces(descriptor: int, path: str, size: int) -> Any:
 
 def _library() -> tuple[type[Exception], Callable[[BinaryIO], Any]] | None:
     """(its own kind of error, how to open a stream) of the first library that is there: Python's own, its back-port, `zstandard`."""
-    for name in ("compression.zstd", "backports.zstd"):
+    for name, opener in (("compression.zstd", _own), ("backports.zstd", _own), ("zstandard", _other)):
         try:
-            own = importlib.import_module(name)
+            library = importlib.import_module(name)
         except ImportError:
             continue
-        options = {own.DecompressionParameter.window_log_max: WINDOW_LIMIT_LOG}
-        return own.ZstdError, lambda packed: own.ZstdFile(packed, "rb", options=options)
-    try:
-        other = importlib.import_module("zstandard")
-    except ImportError:
-        return None
-    maker = other.ZstdDecompressor(max_window_size=1 << WINDOW_LIMIT_LOG)
-    return other.ZstdError, lambda packed: maker.stream_reader(packed, read_across_frames=True)
+        return library.ZstdError, functools.partial(opener, library)
+    return None
+
+
+def _own(library: Any, packed: BinaryIO) -> Any:
+    return library.ZstdFile(packed, "rb", options={library.DecompressionParameter.window_log_max: WINDOW_LIMIT_LOG})
+
+
+def _other(library: Any, packed: BinaryIO) -> Any:
+    return library.ZstdDecompressor(max_window_size=1 << WINDOW_LIMIT_LOG).stream_reader(packed, read_across_frames=True)

@@ -11,11 +11,9 @@ import click
 from afl_core.cli.options import Answer, common, moment
 
 SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
-MAX_AGO_S = 30 * 86_400
-"""Further back than hosts keep their transcripts."""
 
 
-class Ago(click.ParamType):
+class Ago(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2 only
     """A time span such as `90s`, `15m`, `12h` or `30d`; gives seconds. A bare number is seconds."""
 
     name = "ago"
@@ -24,7 +22,7 @@ class Ago(click.ParamType):
         """Refuses anything else, and more than 30 days."""
         text = str(value)
         number, unit = (text[:-1], text[-1:]) if text[-1:] in SECONDS else (text, "s")
-        if not (number.isascii() and number.isdigit()) or not 0 < (seconds := int(number[:12]) * SECONDS[unit]) <= MAX_AGO_S:
+        if not (number.isascii() and number.isdigit()) or not 0 < (seconds := int(number[:12]) * SECONDS[unit]) <= LOOK_BACK_MS // 1000:
             self.fail(f"{text!r} is not a time span of at most 30 days, such as 15m, 12h or 7d", param, ctx)
         return seconds
 

@@ -108,7 +108,7 @@ def look(
     found = Discovery()
     known = transcripts.every(home.db)
     seen = _walk(home, found)
-    found.unread.extend(_of_known(home, known, seen, found))
+    found.unread.extend(_of_known(known, seen, found))
     for host, adapter, file in seen.values():
         row = known.get(file.path)
         if not _is_news(row, file, since_ms):
@@ -172,7 +172,7 @@ def _roots(home: Home, adapter: FindsTranscripts, place: HostPlace) -> list[Tran
     return [root for root in roots if isinstance(root, TranscriptRoot)] if isinstance(roots, tuple | list) else []
 
 
-def _of_known(home: Home, known: dict[str, Known], seen: dict[str, tuple[str, HostAdapter, Seen]], found: Discovery) -> list[Unread]:
+def _of_known(known: dict[str, Known], seen: dict[str, tuple[str, HostAdapter, Seen]], found: Discovery) -> list[Unread]:
     """Known files of sessions that are not as they were when they were last read. What lies under the hosts' directories was looked at already."""
     unread = []
     for row in known.values():
