@@ -250,3 +250,50 @@ def test_a_file_that_unpacks_without_end_is_a_gap_and_is_not_unpacked_again(worl
     monkeypatch.setattr(compressed, "unpack", lambda *_: pytest.fail("it was unpacked again"))
     catch_up(world)
     assert [text for _, text in world.messages("plain:t")] == ["beside it"]
+
+
+def test_pythons_own_library_is_taken_before_its_backport_and_that_before_another(monkeypatch):
+    import types
+
+    class Fake:
+        ZstdError = ValueError
+        DecompressionParameter = types.SimpleNamespace(window_log_max=1)
+
+        def __init__(self, name):
+            self.name = name
+
+        def ZstdFile(self, packed, mode, options):  # noqa: N802 - the library's own name
+            return self.name, packed, mode, options
+
+    there = {"compression.zstd": Fake("own"), "backports.zstd": Fake("backport")}
+
+    def imported(name):
+        try:
+            return there[name]
+        except KeyError:
+            raise ImportError(name) from None
+
+    monkeypatch.setattr(compressed.importlib, "import_module", imported)
+    for name in ("own", "backport"):
+        failure, stream = compressed._library()
+        assert failure is ValueError
+        assert stream("packed") == (name, "packed", "rb", {1: compressed.WINDOW_LIMIT_LOG})
+        there.pop(next(iter(there)))
+    assert compressed._library() is None
+
+
+def test_a_compressed_file_that_is_cut_gives_what_it_holds_and_goes_on_when_it_is_whole(world, root):
+    log = live(root)
+    for number in range(2000):
+        log.person(f"{number}: " + os.urandom(40).hex())
+    (root / "old").mkdir()
+    path = root / "old" / "a.jsonl.zst"
+    data = packed(log.path.read_bytes())
+    log.path.unlink()
+    path.write_bytes(data[: len(data) * 2 // 3])
+    catch_up(world)
+    some = len(said(world))
+    path.write_bytes(data)
+    catch_up(world)
+    assert 0 < some < 2000
+    assert [text.split(":")[0] for text in said(world)] == [str(number) for number in range(2000)]

@@ -49,7 +49,6 @@ def understand(host: Host | None, frame: Frame, received_ms: int) -> Arrival | s
     text = words if isinstance(words, str) and words else None
     if kind == "prompt" and text is not None and (host.prepended or host.appended):
         text = own_words(text, host.prepended, host.appended) or None
-    agent = _field(host, fields, "agent")
     return Arrival(
         id=frame.id,
         event=frame.event,
@@ -59,10 +58,9 @@ def understand(host: Host | None, frame: Frame, received_ms: int) -> Arrival | s
         turn=_name(_field(host, fields, "turn")),
         source=_name(_field(host, fields, "reason" if kind == "session_end" else "source")),
         cwd=_directory(_field(host, fields, "cwd")),
-        # A subagent's hook may name the subagent's own file beside the session's id.
-        transcript=None if agent is not None else _clean(_field(host, fields, "transcript"), PATH_CHARS),
+        transcript=_clean(_field(host, fields, "transcript"), PATH_CHARS),
         text=text,
-        by_machine=_is_by_machine(host, kind, text, agent),
+        by_machine=_is_by_machine(host, kind, text, _field(host, fields, "agent")),
         payload=frame.payload,
         total_bytes=frame.total_bytes,
         received_ms=received_ms,
