@@ -7,6 +7,7 @@ import shutil
 
 import plain_host
 import pytest
+import zstandard
 
 from afl_core.capture import compressed
 from afl_core.store import transcripts
@@ -174,7 +175,6 @@ def test_a_cursor_of_before_there_were_anchors_goes_on(world, root):
 
 
 def packed(data):
-    zstandard = pytest.importorskip("zstandard")
     return zstandard.ZstdCompressor(write_checksum=True).compress(data)
 
 
