@@ -166,7 +166,7 @@ def _returned(returned: ToolReturned, thread: Thread, frame: Frame, drafts: list
             at_ms=returned.at_ms,
         )
     drafts.append(_draft(event, returned.text, frame, redacted, tool=use))
-    if kept and len(returned.text) <= TOOL_ERROR_CHARS:  # all of it was just read
+    if kept:  # what `bounded` read of it begins with everything that is watched
         return thread.with_secrets(redacted.secrets)
     watched = storable(head(returned.text, WATCHED_CHARS))
     return thread.with_secrets(frame.chain.redact(watched).secrets if watched else ()).with_secrets(redacted.secrets)
