@@ -145,7 +145,7 @@ def is_behind(file: Known) -> bool:
 
 
 def _adopt(home: Home, adapter: HostAdapter, session: Session, tools: Tools, consume: Consumer, done: Absorbed, *, ended: bool) -> None:
-    if not adopt.due(home.db, session.session_id, home.clock(), ended):
+    if not adopt.due(home.db, session.session_id, home.clock(), ended, patient=tools.patient):
         return  # the keystore is not asked for nothing
     manifest = adapter.manifest()
     try:
