@@ -12,7 +12,7 @@ import pytest
 from afl_core.model.errors import ReviewError, StoreError
 from afl_core.store import status
 from afl_core.store.connection import writing
-from afl_core.worker import discovery, reconcile
+from afl_core.worker import reconcile, todo
 
 NAME = "capture_world"
 if NAME not in sys.modules:
@@ -141,7 +141,7 @@ def test_hook_rows_that_wait_without_a_transcript_get_their_events(world, home):
 
 
 def test_sessions_not_seen_for_a_month_are_left_alone(two):
-    two.now += discovery.LOOK_BACK_MS + 1000
+    two.now += todo.LOOK_BACK_MS + 1000
     assert reconcile.plan(two.home)["transcripts"] == []
 
 

@@ -20,7 +20,7 @@ class Ago(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
         """Refuses anything else, and more than 30 days."""
-        from afl_core.worker.discovery import LOOK_BACK_MS
+        from afl_core.worker.todo import LOOK_BACK_MS
 
         text = str(value)
         number, unit = (text[:-1], text[-1:]) if text[-1:] in SECONDS else (text, "s")

@@ -15,7 +15,6 @@ from afl_core.api.remember import recalled
 from afl_core.capture import discover
 from afl_core.capture.belonging import project_of
 from afl_core.capture.walk import Seen, walk
-from afl_core.model.clock import DAY_MS
 from afl_core.model.errors import AflError, CaptureError, PluginError
 from afl_core.spec.host import HostAdapter, HostPlace
 from afl_core.spec.transcripts import FindsTranscripts, TranscriptRoot
@@ -23,9 +22,7 @@ from afl_core.store import sessions, transcripts
 from afl_core.store.connection import writing
 from afl_core.store.transcripts import MACHINE, SESSION, Known, Stamp, stamp_of
 from afl_core.worker.absorb import LASTING
-
-LOOK_BACK_MS = 30 * DAY_MS
-"""Sessions not seen for longer are left alone (hosts delete their transcripts after 30 days)."""
+from afl_core.worker.todo import LOOK_BACK_MS
 
 GAPS_NAMED = 100
 """Gaps named one by one in a pass; of more the kinds are counted."""

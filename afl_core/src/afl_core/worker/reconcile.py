@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import functools
+import math
 import os
 import sqlite3
+import time
 from collections.abc import Callable
 from typing import Any
 
@@ -23,13 +25,14 @@ from afl_core.worker.discovery import NOTHING_NEW, Discovery, Unread, look
 from afl_core.worker.leasing import RECONCILE, Leased
 from afl_core.worker.reviewing import review as run_one
 from afl_core.worker.spool import drain_spool
+from afl_core.worker.todo import NEXT
 
 UPKEEP_MS = 60 * 60 * 1000
 """House-keeping that was done later than this ago is not due."""
 
 LOST = "AFL-STORE-014"
 
-BETWEEN_TRANSACTIONS = ("sealed", "committed", "caught-up", "read", "adopted", "discovered", "moved")
+BETWEEN_TRANSACTIONS = ("sealed", "committed", "caught-up", "read", "adopted", "discovered", "moved", "next")
 """Steps at which nothing is open, so that the lease can be renewed."""
 
 REVIEWS_PER_PASS = 32
@@ -77,30 +80,38 @@ def run(
     *,
     review: bool = True,
     since_ms: int | None = None,
+    at_most_s: float = math.inf,
     progress: Callable[[str], None] = lambda _line: None,
     checkpoint: Callable[[str], None] = lambda _step: None,
 ) -> dict[str, Any]:
     """Do it. Errors of one file, session or review do not stop the others. While another process does the same, nothing is done.
 
+    After `at_most_s` seconds nothing more is begun.
+
     `since_ms`: transcripts that no hook told of are looked for when they were changed since then; None: since the look-back of the settings.
     """
+    end = time.monotonic() + at_most_s
     with Leased(home.db, RECONCILE, home.clock) as lease:
         if not lease.is_held:
             return {"status": "skipped", "reason": "lease_held", "leaseUntil": lease.until_ms}
         checkpoint("leased")
+        _say_next(home, home.clock())  # killed in the middle, it is run again
         body = _empty(home)
         try:
-            _catch_up(home, body, since_ms, lease, progress, checkpoint)
+            _catch_up(home, body, since_ms, end, lease, progress, checkpoint)
         except _LeaseLostError:
             body["status"], body["reason"] = "interrupted", "lease_lost"
     # Reviews have leases of their own, and may take long: others may read meanwhile.
     if review and body["status"] != "interrupted":
-        _run_reviews(home, body, progress)
+        _run_reviews(home, body, end, progress)
     body["waiting"] = reviews.waiting(home)
     body["oversizedLinesSkipped"] = sum(gap["kind"] == "oversized_record" for gap in body["coverageGaps"])
     if body["errors"] and body["status"] == "completed":
         body["status"] = "completed_with_errors"
     with writing(home.db):
+        due_ms = queue.next_due_ms(home.db, home.settings, home.clock())
+        # What a pass without reviews leaves is due again right after it, or the daemon would take it for seen to.
+        _say_next(home, due_ms if review or due_ms is None else max(due_ms, home.clock() + 1))
         status.put(home.db, "reconcile", {key: value for key, value in body.items() if isinstance(value, str | int)}, home.clock())
     return body
 
@@ -133,6 +144,7 @@ def _catch_up(
     home: Home,
     body: dict[str, Any],
     since_ms: int | None,
+    end: float,
     lease: Leased,
     progress: Callable[[str], None],
     checkpoint: Callable[[str], None],
@@ -159,14 +171,7 @@ def _catch_up(
     body["coverageGaps"].extend(found.gaps)
     body["errors"].extend(found.errors)
     if is_capturing:
-        files: dict[str, list[Unread]] = {session_id: [] for session_id in found.sessions}
-        for one in found.unread:
-            files[one.session_id].append(one)
-        for number, (session_id, unread) in enumerate(files.items(), 1):
-            keep_going()
-            where = unread[0].path if unread else session_id
-            progress(f"reading {number} of {len(files)}: {where} ({sum(one.size for one in unread)} bytes)")
-            _try(body, where, functools.partial(_read, home, session_id, unread, body, step))
+        _read_all(home, body, found, end, progress, step)
     else:
         body["filesSkipped"] += len(found.unread)
     with writing(home.db):
@@ -178,10 +183,28 @@ def _catch_up(
         _try(body, "upkeep", functools.partial(upkeep.run, home))
 
 
-def _run_reviews(home: Home, body: dict[str, Any], progress: Callable[[str], None]) -> None:
+def _read_all(
+    home: Home, body: dict[str, Any], found: Discovery, end: float, progress: Callable[[str], None], step: Callable[[str], None]
+) -> None:
+    """Session after session, until time is up."""
+    files: dict[str, list[Unread]] = {session_id: [] for session_id in found.sessions}
+    for one in found.unread:
+        files[one.session_id].append(one)
+    for number, (session_id, unread) in enumerate(files.items(), 1):
+        if time.monotonic() > end:
+            break
+        step("next")
+        where = unread[0].path if unread else session_id
+        progress(f"reading {number} of {len(files)}: {where} ({sum(one.size for one in unread)} bytes)")
+        _try(body, where, functools.partial(_read, home, session_id, unread, body, end, step))
+
+
+def _run_reviews(home: Home, body: dict[str, Any], end: float, progress: Callable[[str], None]) -> None:
     now = home.clock()
     tried = {row.review_id for row in review_rows.all_open(home.db) if row.attempt > 0 and row.reason != "lease_expired"}
     for review_id in queue.due_reviews(home.db, home.settings, now)[:REVIEWS_PER_PASS]:
+        if time.monotonic() > end:
+            break
         progress(f"reviewing {review_id[:12]}")
         _try(body, f"review {review_id}", functools.partial(_review, home, review_id, body))
         body["recoveredReviewers"] += review_id in tried
@@ -191,6 +214,12 @@ def _run_reviews(home: Home, body: dict[str, Any], progress: Callable[[str], Non
 
 def _since(home: Home, since_ms: int | None) -> int:
     return since_ms if since_ms is not None else home.clock() - home.settings.reconcile_lookback * 1000
+
+
+def _say_next(home: Home, at_ms: int | None) -> None:
+    """When a review may start or become due without anything new: the daemon then runs a pass."""
+    with writing(home.db):
+        status.put(home.db, NEXT, {"at_ms": at_ms}, home.clock())
 
 
 def spooled(home: Home) -> int:
@@ -214,7 +243,7 @@ def _note(body: dict[str, Any], what: str, code: str, message: str) -> None:
     body["errors"].append({"path": what, "code": code, "message": message})
 
 
-def _read(home: Home, session_id: str, unread: list[Unread], body: dict[str, Any], step: Callable[[str], None]) -> None:
+def _read(home: Home, session_id: str, unread: list[Unread], body: dict[str, Any], end: float, step: Callable[[str], None]) -> None:
     """Read on until nothing is left: what one look reads of a file is bounded, and one that brought nothing on is the last."""
     body["filesScanned"] += len(unread)
     while True:
@@ -223,7 +252,7 @@ def _read(home: Home, session_id: str, unread: list[Unread], body: dict[str, Any
         body["duplicateEvents"] += done.known + done.joined
         body["immediateSignals"] += done.signals
         body["coverageGaps"].extend(done.gaps)
-        if done.caught_up or not done.bytes_read:
+        if done.caught_up or not done.bytes_read or time.monotonic() > end:
             break
     found = Discovery()
     for trouble in done.troubles:
