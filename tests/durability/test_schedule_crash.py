@@ -15,7 +15,7 @@ from afl_core.api.home import Home
 from afl_core.setup.install import apply_install, plan_install
 from afl_core.setup.uninstall import apply_uninstall, plan_uninstall
 
-STAND_INS = pathlib.Path(__file__).parents[1] / "unit" / "setup" / "service_managers.py"
+STAND_INS = pathlib.Path(__file__).parents[1] / "worlds" / "service_managers.py"
 
 INSTALL_STEPS = (
     "current:current.json", "schedule:ready", "schedule:agent-feedback-loop-reconcile-{}.service", "schedule:written", "schedule:started", "done",

@@ -35,8 +35,23 @@ BULK_ATTACHMENTS = frozenset(
 _TOKEN = re.compile(rb'\s*(?:"((?:[^"\\]|\\.)*)"|([{}\[\]:,])|([^\s"{}\[\]:,]+))')
 
 
+_BULKISH = re.compile(
+    b'"(?:' + b"|".join([re.escape(name) + b'"' for name in sorted(BULK | BULK_ATTACHMENTS)] + [re.escape(BULK_PREFIX)]) + b")"
+)
+"""Without one of these words no head can prove bulk."""
+
+_PLAIN = re.compile(rb'\{(?:"[^"\\]*":(?:"[^"\\]*"|null|true|false|\d+),)*"type":"([^"\\]*)"')
+"""A head whose type stands behind nothing but plain values, as in nearly every record."""
+
+
 def wants(head: bytes) -> bool:
     """False only where the head proves that the record is bulk; True whenever it does not show the record's type."""
+    if _BULKISH.search(head) is None:
+        return True
+    plain = _PLAIN.match(head)
+    if plain is not None:
+        kind = plain.group(1)
+        return kind not in BULK and not kind.startswith(BULK_PREFIX)
     for path, value in _strings(head):
         if path == (b"type",):
             return value not in BULK and not value.startswith(BULK_PREFIX)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +10,8 @@ from afl_core.model.observation import Observation
 from afl_core.spec.host import HostManifest, HostPlace, Line
 from afl_core.spec.native_memory import NativeNote
 from afl_core.spec.plugin_folder import PluginFolder
-from afl_providers_claude import heads, native_memory, ownership, place, plugin_folder, transcript
+from afl_core.spec.transcripts import TranscriptIdentity, TranscriptRoot
+from afl_providers_claude import finding, heads, native_memory, ownership, place, plugin_folder, transcript
 from afl_providers_claude.manifest import MANIFEST, NAME
 
 
@@ -34,6 +35,15 @@ class ClaudeHost:
     def parse(self, lines: Sequence[Line], state: Mapping[str, Any]) -> tuple[list[Observation], dict[str, Any]]:
         """Observations in order and the state for the next call."""
         return transcript.parse(lines, state)
+
+    def transcript_roots(self, place: HostPlace) -> tuple[TranscriptRoot, ...]:
+        """Where transcripts lie."""
+        return finding.transcript_roots(place)
+
+    def identify(self, path: Path, head: bytes, beside: Callable[[str], bytes | None]) -> TranscriptIdentity | None:
+        """Whose a transcript is, by its beginning."""
+        del path, beside
+        return finding.identify(head)
 
     def owns_command(self, command: str) -> bool:
         """Whether a hook command is ours, of any version."""

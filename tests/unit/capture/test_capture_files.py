@@ -129,7 +129,9 @@ def test_a_record_of_fifty_megabytes_is_a_gap_and_the_rest_is_read_with_little_m
     finally:
         tracemalloc.stop()
     assert world.messages() == [("user", "before"), ("assistant", "after")]
-    assert done.gaps == [{"kind": "oversized_record", "offset": start, "limit": read.RECORD_LIMIT_BYTES}]
+    assert done.gaps == [
+        {"path": str(tape.path), "count": 1, "kind": "oversized_record", "offset": start, "limit": read.RECORD_LIMIT_BYTES}
+    ]
     assert peak < 64 * MEGABYTE
     assert world.absorb().gaps == []
 
@@ -175,11 +177,23 @@ def test_a_file_that_is_cut_while_it_is_read_does_not_hang_the_reader(home):
         assert list(transcript.chunks(0, False, every, limit=10**9, chunk_bytes=100)) == []
 
 
-def test_a_replaced_file_is_a_new_generation_without_doubled_records(world, tape, home):
+def test_a_file_replaced_by_its_copy_goes_on_where_it_was(world, tape, home):
     tape.person("one").agent("two")
     world.absorb()
     copy = home / "copy"
     copy.write_bytes(tape.path.read_bytes())
+    os.replace(copy, tape.path)
+    tape.person("three")
+    done = world.absorb()
+    assert (done.born, done.known) == (1, 0)
+    assert world.events("generation", "text") == [(1, "one"), (1, "two"), (1, "three")]
+
+
+def test_a_file_replaced_by_another_is_a_new_generation_without_doubled_records(world, tape, home):
+    tape.person("one").agent("two")
+    world.absorb()
+    copy = home / "copy"
+    copy.write_bytes(b'{"type":"summary"}\n' + tape.path.read_bytes())
     os.replace(copy, tape.path)
     tape.person("three")
     done = world.absorb()

@@ -239,3 +239,18 @@ def test_a_turn_cut_has_neither_text_nor_raw(world, tape):
     world.absorb()
     row = world.db.execute("SELECT text, blob, text_mac FROM events WHERE kind = ?", (EventKind.TURN_CUT.value,)).fetchone()
     assert tuple(row) == ("", None, None)
+
+
+def test_what_is_read_of_a_failed_tools_text_begins_with_all_that_is_watched_of_any():
+    from afl_core.capture import limits
+
+    assert limits.TOOL_ERROR_CHARS // 2 + limits.MARGIN_CHARS >= limits.WATCHED_CHARS
+
+
+@pytest.mark.parametrize("size", [3_000, 9_000, 15_000, 40_000])
+@pytest.mark.parametrize("failed", [True, False])
+def test_a_secret_in_the_watched_beginning_of_a_tools_text_is_hidden_afterwards_whether_it_failed_or_not(world, tape, size, failed):
+    text = "x " * 1_000 + "password=Hb72-kqq0Zw " + "y " * ((size - 2_000) // 2)
+    tape.person("go").call("c1").result("c1", text, failed).agent("so I use Hb72-kqq0Zw from now on")
+    world.absorb()
+    assert "Hb72" not in "".join(world.events("text"))

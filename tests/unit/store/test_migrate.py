@@ -12,7 +12,7 @@ import pytest
 
 from afl_core.model.errors import PathError, StoreError
 from afl_core.settings.paths import Paths
-from afl_core.store import migrate, schema
+from afl_core.store import cursors, migrate, schema, transcripts
 from afl_core.store.connection import connect, writing
 from afl_core.store.migrate import create_or_migrate
 from afl_core.store.mounts import mount_type, parse_mountinfo, refuse_unsafe_mount
@@ -243,3 +243,30 @@ def test_a_damaged_database_says_so_and_how_to_go_on(home: pathlib.Path) -> None
             db.execute("SELECT count(*) FROM meta").fetchone()
             db.execute("INSERT INTO meta VALUES ('a', 'b')")
     assert refused.value.code == "AFL-STORE-012"
+
+
+def test_transcripts_that_were_read_before_files_were_known_are_known_and_looked_at_once(
+    home: pathlib.Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    paths = Paths(home)
+    first = schema.MIGRATIONS[:1]
+    for name, value in (("MIGRATIONS", first), ("SCHEMA_VERSION", 1)):
+        monkeypatch.setattr(migrate, name, value)
+    _create(paths)
+    old = sqlite3.connect(paths.database)
+    old.execute(
+        "INSERT INTO cursors (path, host, session_id, device, inode, generation, offset, state_json, version, updated_ms)"
+        " VALUES ('/t.jsonl', 'claude', 'claude:s', 1, 2, 1, 40, '{\"adapter\":{},\"thread\":{}}', 3, 5)"
+    )
+    old.commit()
+    old.close()
+    monkeypatch.undo()
+    assert f"migrated the database to schema {schema.SCHEMA_VERSION}" in _create(paths)
+    db = connect(paths.database)
+    known = transcripts.get(db, "/t.jsonl")
+    assert known is not None
+    assert (known.session_id, known.verdict, known.stamp.size) == ("claude:s", "session", -1)
+    cursor = cursors.get(db, "/t.jsonl")
+    assert cursor is not None
+    assert (cursor.offset, cursor.anchor, cursor.version) == (40, None, 3)
+    db.close()

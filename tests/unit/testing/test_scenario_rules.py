@@ -131,7 +131,7 @@ def test_a_recording_names_the_words_of_its_rule():
 
 
 def test_a_fork_whose_records_are_taken_for_new_ones_fails_the_suite(monkeypatch):
-    monkeypatch.setattr(events, "elsewhere", lambda *_: None)
+    monkeypatch.setattr(events, "elsewhere", lambda *_: {})
     suite = OneCase()
     suite.told = claude_recording("forked_turns", shared="first prompt", new="fork prompt", answer="Forked answer.")
     with pytest.raises(AssertionError, match="a person said"):

@@ -296,7 +296,7 @@ def test_the_steps_of_a_pass_come_in_order(world, tape):
     tape.person("go")
     steps = []
     world.absorb(checkpoint=steps.append)
-    assert steps == ["sealed", "before-commit", "committed", "read", "adopted", "submitted"]
+    assert steps == ["sealed", "before-commit", "committed", "caught-up", "read", "adopted", "submitted"]
 
 
 def test_a_session_without_hooks_is_seen_through_its_transcript(world, tape):

@@ -10,7 +10,7 @@ import pytest
 from afl_core.model.errors import ReviewError, StoreError
 from afl_core.store import status
 from afl_core.store.connection import writing
-from afl_core.worker import reconcile
+from afl_core.worker import reconcile, todo
 
 
 @pytest.fixture
@@ -72,10 +72,10 @@ def test_one_session_that_cannot_be_read_stops_no_other(two, home):
 def test_one_session_that_fails_stops_no_other(two, monkeypatch, bad):
     whole = reconcile.absorb
 
-    def absorb(home, session_id):
+    def absorb(home, session_id, **more):
         if session_id == "claude:a":
             raise bad
-        return whole(home, session_id)
+        return whole(home, session_id, **more)
 
     monkeypatch.setattr(reconcile, "absorb", absorb)
     body = reconcile.run(two.home, review=False)
@@ -101,6 +101,25 @@ def test_one_review_that_fails_stops_no_other(two, monkeypatch):
     assert [error["code"] for error in body["errors"]] == ["AFL-REVIEW-002"]
 
 
+def test_reviews_whose_reviewer_was_killed_or_failed_are_tried_again_and_counted(two, monkeypatch):
+    from afl_core.review import queue
+    from afl_core.settings.schema import Settings
+
+    with writing(two.db):
+        two.db.execute("UPDATE sessions SET project_id = 'p-2' WHERE session_id = 'claude:b'")
+    reconcile.run(two.home, review=False)
+    killed, failed = queue.due_reviews(two.db, two.home.settings, two.now)
+    with writing(two.db):
+        queue.claim(two.db, killed, "a process that is gone", two.now, 1000)
+        queue.fail(two.db, queue.claim(two.db, failed, "me", two.now, 1000), "reviewer_failed", "", Settings(), two.now)
+    two.now += two.home.settings.review_wake_cooldown * 1000 + 1
+    ran = []
+    monkeypatch.setattr(reconcile, "run_one", lambda _home, review_id: (ran.append(review_id), "failed (retry_exhausted)")[1])
+    body = reconcile.run(two.home)
+    assert sorted(ran) == sorted([killed, failed])
+    assert (body["reviewersLaunched"], body["recoveredReviewers"], body["exhaustedReviewerJobs"]) == (2, 2, 2)
+
+
 def test_no_review_is_started_when_none_is_wanted(two, monkeypatch):
     monkeypatch.setattr(reconcile, "run_one", lambda *_: pytest.fail("a review was started"))
     assert reconcile.run(two.home, review=False)["reviews"] == []
@@ -113,7 +132,7 @@ def test_hook_rows_that_wait_without_a_transcript_get_their_events(world, home):
 
 
 def test_sessions_not_seen_for_a_month_are_left_alone(two):
-    two.now += reconcile.LOOK_BACK_MS + 1000
+    two.now += todo.LOOK_BACK_MS + 1000
     assert reconcile.plan(two.home)["transcripts"] == []
 
 

@@ -316,3 +316,13 @@ def test_the_spool_key_that_was_replaced_last_is_kept_for_a_hook_that_holds_it(w
             world.db.execute("INSERT INTO vault_keys VALUES (?, 'spool', x'00', ?)", row)
     assert sweep_keys(world.home, world.now - DAY_MS) == 2
     assert key_ids(world) >= {f"{2:016x}", f"{3:016x}"}
+
+
+def test_transcripts_that_are_gone_for_long_are_forgotten_and_where_they_were_read_to_is_not(captured, home):
+    captured.absorb()
+    captured.now += 31 * DAY_MS
+    assert upkeep.run(captured.home)["transcripts"] == 0
+    (home / "t.jsonl").unlink()
+    assert upkeep.run(captured.home)["transcripts"] == 1
+    assert captured.db.execute("SELECT count(*) FROM transcripts").fetchone()[0] == 0
+    assert captured.db.execute("SELECT count(*) FROM cursors").fetchone()[0] == 1

@@ -12,6 +12,7 @@ from afl_core.model.clock import Clock
 from afl_core.model.event import Event, Signal
 from afl_core.plugins.isolation import Guard, MemoryLedger
 from afl_core.redaction.chain import Chain
+from afl_core.store.transcripts import Stamp
 from afl_core.vault.blobs import Blobs
 from afl_core.vault.keys import Writer
 
@@ -28,7 +29,10 @@ class Session:
 
 @attrs.frozen
 class Tools:
-    """What reading needs: redaction, sealing, time, isolation of the adapter. `patient`: the transcript is given time to show what a hook saw."""
+    """What reading needs: redaction, sealing, time, isolation of the adapter, and where compressed transcripts are unpacked.
+
+    `patient`: the transcript is given time to show what a hook saw.
+    """
 
     chain: Chain
     writer: Writer
@@ -38,6 +42,7 @@ class Tools:
     oldest_ms: int
     guard: Guard = attrs.field(factory=lambda: Guard(MemoryLedger()))
     patient: bool = True
+    scratch: str | None = None
 
 
 @attrs.frozen
@@ -77,7 +82,7 @@ class Stored:
 
 @attrs.define
 class Report:
-    """What a pass did. `caught_up`: nothing complete is left unread. `epoch`: the one the transcript is in, since `compacted_ms` (0: not known)."""
+    """What a pass did. `caught_up`: nothing complete is left unread. `stamp`: what the file was like when it was opened."""
 
     born: int = 0
     joined: int = 0
@@ -85,8 +90,7 @@ class Report:
     signals: int = 0
     bytes_read: int = 0
     caught_up: bool = True
-    epoch: int = 1
-    compacted_ms: int = 0
+    stamp: Stamp | None = None
     gaps: list[dict[str, int | str]] = attrs.field(factory=list)
 
     def add(self, stored: Stored) -> None:

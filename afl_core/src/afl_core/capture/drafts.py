@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import attrs
 
@@ -106,9 +107,9 @@ def _said(said: Said, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thre
         return thread
     person = said.speaker is Speaker.PERSON
     redacted, whole = bounded(said.text, MESSAGE_CHARS, frame.chain, thread.secrets)
-    event = _event(said, thread, frame, EventKind.MESSAGE, Role.USER if person else Role.ASSISTANT, redacted.text)
     completeness = "partial" if said.partial else "whole" if whole else "head_and_tail"
-    event = attrs.evolve(event, parent_id=name(said.parent_id), completeness=completeness)
+    role = Role.USER if person else Role.ASSISTANT
+    event = _event(said, thread, frame, EventKind.MESSAGE, role, redacted.text, parent_id=name(said.parent_id), completeness=completeness)
     signal = None
     if said.recovered:
         pass  # its place in the conversation is long gone: it answers nothing, and nothing answers it
@@ -122,9 +123,16 @@ def _said(said: Said, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thre
 
 def _called(called: ToolCalled, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thread:
     redacted, whole = bounded(called.input_json, TOOL_INPUT_CHARS, frame.chain, thread.secrets)
-    event = _event(called, thread, frame, EventKind.TOOL_CALL, Role.ASSISTANT, redacted.text)
-    event = attrs.evolve(
-        event, call_id=name(called.call_id), tool_name=name(called.name), completeness="whole" if whole else "head_and_tail"
+    event = _event(
+        called,
+        thread,
+        frame,
+        EventKind.TOOL_CALL,
+        Role.ASSISTANT,
+        redacted.text,
+        call_id=name(called.call_id),
+        tool_name=name(called.name),
+        completeness="whole" if whole else "head_and_tail",
     )
     drafts.append(_draft(event, called.input_json, frame, redacted))
     thread = signals.agent_acted(thread, event.event_id, event.turn)
@@ -135,8 +143,13 @@ def _returned(returned: ToolReturned, thread: Thread, frame: Frame, drafts: list
     denied = returned.denial is not Denial.NONE
     kept = returned.text if returned.is_error and not denied else ""
     redacted, whole = bounded(kept, TOOL_ERROR_CHARS, frame.chain, thread.secrets)
-    event = attrs.evolve(
-        _event(returned, thread, frame, EventKind.TOOL_RESULT, Role.ASSISTANT, redacted.text),
+    event = _event(
+        returned,
+        thread,
+        frame,
+        EventKind.TOOL_RESULT,
+        Role.ASSISTANT,
+        redacted.text,
         call_id=name(returned.call_id),
         is_error=returned.is_error,
         exit_code=returned.exit_code,
@@ -153,6 +166,8 @@ def _returned(returned: ToolReturned, thread: Thread, frame: Frame, drafts: list
             at_ms=returned.at_ms,
         )
     drafts.append(_draft(event, returned.text, frame, redacted, tool=use))
+    if kept:  # what `bounded` read of it begins with everything that is watched
+        return thread.with_secrets(redacted.secrets)
     watched = storable(head(returned.text, WATCHED_CHARS))
     return thread.with_secrets(frame.chain.redact(watched).secrets if watched else ()).with_secrets(redacted.secrets)
 
@@ -161,7 +176,7 @@ def _cut(cut: Cut, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thread:
     turn = name(cut.turn)
     if not signals.needs_turn_cut(thread):
         return thread if cut.possible else signals.turn_cut(thread, None, cut.at_ms, turn)
-    event = attrs.evolve(_event(cut, thread, frame, EventKind.TURN_CUT, Role.ASSISTANT, ""), parent_id=thread.person)
+    event = _event(cut, thread, frame, EventKind.TURN_CUT, Role.ASSISTANT, "", parent_id=thread.person)
     drafts.append(_draft(event, "", frame, Redacted("", {})))
     return signals.maybe_cut(thread, event.event_id) if cut.possible else signals.turn_cut(thread, event.event_id, cut.at_ms, turn)
 
@@ -184,7 +199,9 @@ def _draft(
     )
 
 
-def _event(seen: Said | ToolCalled | ToolReturned | Cut, thread: Thread, frame: Frame, kind: EventKind, role: Role, text: str) -> Event:
+def _event(
+    seen: Said | ToolCalled | ToolReturned | Cut, thread: Thread, frame: Frame, kind: EventKind, role: Role, text: str, **more: Any
+) -> Event:
     return Event(
         event_id=new_id(),
         session_id=frame.session_id,
@@ -198,6 +215,7 @@ def _event(seen: Said | ToolCalled | ToolReturned | Cut, thread: Thread, frame: 
         native_id=name(seen.native_id),
         source_ms=seen.at_ms,
         captured_ms=frame.now,
+        **more,
     )
 
 

@@ -25,7 +25,11 @@ CUT_MARK = "\n[... {dropped} characters left out ...]\n"
 
 def storable(text: str) -> str:
     """Text that the database and every reader of it can hold: halves of surrogate pairs and NUL become replacement characters."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode("utf-8")
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        text = text.encode("utf-8", "replace").decode("utf-8")
+    return text.replace("\0", "\ufffd")
 
 
 def name(value: str | None) -> str | None:

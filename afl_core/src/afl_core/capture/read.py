@@ -10,10 +10,12 @@ from typing import Self
 
 import attrs
 
+from afl_core.capture.compressed import is_compressed, unpack, unpack_head
 from afl_core.model.errors import CaptureError
 from afl_core.spec.host import Line
+from afl_core.store.transcripts import Stamp, stamp_of
 
-CHUNK_BYTES = 256 * 1024
+CHUNK_BYTES = 1024 * 1024
 """What is read and committed at once, unless a single record is longer."""
 
 RECORD_LIMIT_BYTES = 8 * 1024 * 1024
@@ -26,6 +28,10 @@ TAIL_BYTES = 256 * 1024
 """How much of the end `tail` looks at."""
 
 
+ANCHOR_BYTES = 1024
+"""How much of what stands before a place is compared to find the place again."""
+
+
 @attrs.frozen
 class Chunk:
     """Wanted records of a stretch of the file. `end`: offset behind the last complete record read; `skipping`: `end` lies inside an oversized record."""
@@ -36,26 +42,53 @@ class Chunk:
     gaps: tuple[dict[str, int | str], ...]
 
 
-class Transcript:
-    """An open transcript: a regular file of ours, never a link; device and inode are those of the file really opened."""
+def open_file(path: str) -> tuple[int, os.stat_result]:
+    """A descriptor of a regular file of ours, never through a link, and what it is. Raises `CaptureError` for anything else."""
+    try:
+        descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    except FileNotFoundError as bad:
+        raise CaptureError(f"{path} is not there (yet)", code="AFL-CAPTURE-002", hint="nothing to do: it is read when it appears") from bad
+    except OSError as bad:
+        reason = "is a symbolic link" if bad.errno == errno.ELOOP else f"cannot be opened: {bad.strerror}"
+        raise CaptureError(f"{path} {reason}", code="AFL-CAPTURE-003", hint=f"check {path}") from bad
+    found = os.fstat(descriptor)
+    if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
+        os.close(descriptor)
+        what = "is not a regular file" if not stat.S_ISREG(found.st_mode) else f"belongs to user {found.st_uid}"
+        raise CaptureError(f"{path} {what}", code="AFL-CAPTURE-004", hint=f"check {path}")
+    return descriptor, found
 
-    def __init__(self, path: str) -> None:
+
+def read_head(path: str, size: int) -> tuple[bytes, Stamp]:
+    """The first `size` bytes of a transcript, unpacked where it is compressed, and what the file was like. Raises `CaptureError`."""
+    descriptor, found = open_file(path)
+    try:
+        head = unpack_head(descriptor, path, size) if is_compressed(path) else os.pread(descriptor, size, 0)
+    except OSError as bad:
+        raise CaptureError(f"{path} cannot be read: {bad.strerror}", code="AFL-CAPTURE-003", hint=f"check {path}") from bad
+    finally:
+        os.close(descriptor)
+    return head, stamp_of(found)
+
+
+class Transcript:
+    """An open transcript: a regular file of ours, never a link; device and inode are those of the file really opened.
+
+    `size` is that of the content, `stamp` what the file itself was like when it was opened. `scratch`: where a compressed one is unpacked.
+    """
+
+    def __init__(self, path: str, scratch: str | None = None) -> None:
         self.path = path
-        try:
-            self._descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-        except FileNotFoundError as bad:
-            raise CaptureError(
-                f"{path} is not there (yet)", code="AFL-CAPTURE-002", hint="nothing to do: it is read when it appears"
-            ) from bad
-        except OSError as bad:
-            reason = "is a symbolic link" if bad.errno == errno.ELOOP else f"cannot be opened: {bad.strerror}"
-            raise CaptureError(f"{path} {reason}", code="AFL-CAPTURE-003", hint=f"check {path}") from bad
-        found = os.fstat(self._descriptor)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.getuid():
-            os.close(self._descriptor)
-            what = "is not a regular file" if not stat.S_ISREG(found.st_mode) else f"belongs to user {found.st_uid}"
-            raise CaptureError(f"{path} {what}", code="AFL-CAPTURE-004", hint=f"check {path}")
+        self._descriptor, found = open_file(path)
         self.device, self.inode, self.size = found.st_dev, found.st_ino, found.st_size
+        self.stamp = stamp_of(found)
+        if is_compressed(path):
+            packed = self._descriptor
+            try:
+                self._descriptor = unpack(packed, path, scratch)
+            finally:
+                os.close(packed)
+            self.size = os.fstat(self._descriptor).st_size
 
     def __enter__(self) -> Self:
         return self
@@ -121,6 +154,11 @@ class Transcript:
     def continues_at(self, offset: int) -> bool:
         """Whether a record can begin at `offset`: False when the file was cut and written anew under the same inode."""
         return offset == 0 or (offset <= self.size and self._read(offset - 1, 1) == b"\n")
+
+    def before(self, offset: int) -> bytes:
+        """The bytes that stand directly before `offset`, at most `ANCHOR_BYTES`: what tells a place in a file again."""
+        start = max(0, offset - ANCHOR_BYTES)
+        return self._read(start, offset - start)
 
     def tail(self, wants: Callable[[bytes], bool], *, size: int = TAIL_BYTES) -> tuple[Line, ...]:
         """The wanted complete records of the last `size` bytes: what just happened, whatever the cursor says."""

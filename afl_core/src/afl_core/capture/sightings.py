@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 
 import attrs
 
 from afl_core.capture.drafts import Draft
 from afl_core.model.event import Event, EventKind, Role
-from afl_core.store import events
+from afl_core.store import events, intake
 
 HOOK = "hook"
 TRANSCRIPT = "transcript"
@@ -26,31 +27,71 @@ class Settled:
     joined: bool
 
 
-def settle(db: sqlite3.Connection, draft: Draft, now: int) -> Settled:
-    """Store one transcript draft, in the caller's transaction: known record, hook-born event, or new."""
-    event = draft.event
-    known = events.sighted(db, event.session_id, TRANSCRIPT, draft.source_id)
-    if known is not None:
-        events.read_again(db, known, event, draft.manifest)
-        return _known(draft, known)
-    copied = events.elsewhere(db, event.native_id, event.place.part, event.session_id) if event.native_id is not None else None
-    if copied is not None:
-        events.add_sighting(db, event.session_id, TRANSCRIPT, draft.source_id, copied, now)
-        _join_waiting(db, draft, copied, now)
-        return _known(draft, copied)
-    hook_born = _hook_born(db, draft) if event.kind is EventKind.MESSAGE else None
-    if hook_born is not None:
-        events.place_in_transcript(db, hook_born, event)
-        events.read_again(db, hook_born, event, draft.manifest)
-        if event.role is Role.ASSISTANT:
-            events.retell(db, hook_born, event.text, draft.mac, draft.manifest)
-        events.add_sighting(db, event.session_id, TRANSCRIPT, draft.source_id, hook_born, now)
-        return Settled(attrs.evolve(event, event_id=hook_born), born=False, joined=True)
-    events.insert(db, event, mac=draft.mac or None, manifest=draft.manifest)
-    events.add_sighting(db, event.session_id, TRANSCRIPT, draft.source_id, event.event_id, now)
-    if event.kind is EventKind.MESSAGE:
-        _join_waiting(db, draft, event.event_id, now)
-    return Settled(event, born=True, joined=False)
+class Settling:
+    """Settles the drafts of one transaction. What is the same for all of them is asked once; new events are written together, by `flush`."""
+
+    def __init__(self, db: sqlite3.Connection, session_id: str, drafts: Sequence[Draft], blob: str | None, now: int) -> None:
+        self._db, self._session_id, self._blob, self._now = db, session_id, blob, now
+        natives = sorted({draft.event.native_id for draft in drafts if draft.event.native_id is not None})
+        self._sighted = events.sighted_all(db, session_id, TRANSCRIPT, [draft.source_id for draft in drafts]) if drafts else {}
+        self._copies = events.elsewhere(db, natives, session_id) if natives else {}
+        self._waits = intake.waits(db, session_id)
+        self._hook_only = events.has_hook_only(db, session_id)
+        self._newcomers: list[events.Newcomer] = []
+        self._sightings: list[tuple[str, str]] = []
+
+    def settle(self, draft: Draft) -> Settled:
+        """One draft, in order: known record, hook-born event, or new."""
+        event, db, now = draft.event, self._db, self._now
+        known = self._sighted.get(draft.source_id)
+        if known is not None:
+            self.flush()
+            events.read_again(db, known, event, draft.manifest)
+            return _known(draft, known)
+        copied = self._copies.get((event.native_id, event.place.part)) if event.native_id is not None else None
+        if copied is not None:
+            self._see(draft, copied)
+            self._join_waiting(draft, copied)
+            return _known(draft, copied)
+        rewritten = events.read_before(db, event, draft.mac) if event.place.generation > 1 else None
+        if rewritten is not None:
+            events.read_again(db, rewritten, event, draft.manifest)
+            self._see(draft, rewritten)
+            self.flush()  # the next record may say the same: it is another event's
+            return _known(draft, rewritten)
+        hook_born = _hook_born(db, draft) if self._hook_only and event.kind is EventKind.MESSAGE else None
+        if hook_born is not None:
+            events.place_in_transcript(db, hook_born, event, self._blob if draft.raw else None)
+            events.read_again(db, hook_born, event, draft.manifest)
+            if event.role is Role.ASSISTANT:
+                events.retell(db, hook_born, event.text, draft.mac, draft.manifest)
+            events.add_sighting(db, event.session_id, TRANSCRIPT, draft.source_id, hook_born, now)
+            self._sighted[draft.source_id] = hook_born
+            return Settled(attrs.evolve(event, event_id=hook_born), born=False, joined=True)
+        self._newcomers.append(events.Newcomer(event, draft.mac or None, draft.manifest, self._blob if draft.raw else None))
+        self._see(draft, event.event_id)
+        if event.kind is EventKind.MESSAGE:
+            self._join_waiting(draft, event.event_id)
+        return Settled(event, born=True, joined=False)
+
+    def flush(self) -> None:
+        """Write what was settled; what comes next may point at it."""
+        if self._newcomers:
+            events.insert_all(self._db, self._session_id, self._newcomers)
+            self._newcomers = []
+        if self._sightings:
+            events.add_sightings(self._db, self._session_id, TRANSCRIPT, self._sightings, self._now)
+            self._sightings = []
+
+    def _see(self, draft: Draft, event_id: str) -> None:
+        self._sightings.append((draft.source_id, event_id))
+        self._sighted[draft.source_id] = event_id
+
+    def _join_waiting(self, draft: Draft, event_id: str) -> None:
+        waiting = (_waiting(self._db, draft, draft.event.turn) or _waiting(self._db, draft)) if self._waits else None
+        if waiting is not None:
+            self.flush()
+            join(self._db, waiting, draft.event.session_id, event_id, self._now)
 
 
 def _known(draft: Draft, event_id: str) -> Settled:
@@ -85,12 +126,6 @@ def agree(one: str, other: str) -> bool:
 def is_same_moment(one_ms: int | None, other_ms: int | None) -> bool:
     """Whether two times are known and near each other."""
     return one_ms is not None and other_ms is not None and abs(one_ms - other_ms) <= SAME_MOMENT_MS
-
-
-def _join_waiting(db: sqlite3.Connection, draft: Draft, event_id: str, now: int) -> None:
-    waiting = _waiting(db, draft, draft.event.turn) or _waiting(db, draft)
-    if waiting is not None:
-        join(db, waiting, draft.event.session_id, event_id, now)
 
 
 def _waiting(db: sqlite3.Connection, draft: Draft, turn: str | None = None) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Callable, Sequence
+from json.encoder import encode_basestring_ascii
 from typing import Any
 
 import attrs
@@ -12,14 +13,17 @@ import attrs
 from afl_core.capture.batch import Announce, Batch, Consumer, Newborn, Report, Session, Stored, Tools
 from afl_core.capture.drafts import Draft, Drafts, Frame, draft
 from afl_core.capture.read import CHUNK_BYTES, Chunk, Transcript
-from afl_core.capture.sightings import disown, settle
+from afl_core.capture.resume import Start, anchor_of, start
+from afl_core.capture.sightings import Settled, Settling, disown
 from afl_core.capture.thread import Thread
 from afl_core.model.errors import CaptureError, PluginError, StoreError
+from afl_core.model.event import Signal
 from afl_core.model.observation import ContextShown, Observation
 from afl_core.spec.host import STATE_LIMIT_BYTES, HostAdapter, Line
-from afl_core.store import cursors, events
+from afl_core.store import cursors, events, intake
 from afl_core.store.connection import writing
 from afl_core.store.cursors import Cursor
+from afl_core.vault.keys import PublicHalf
 
 BYTES_PER_PASS = 64 * 1024 * 1024
 """What one pass reads of one transcript."""
@@ -68,23 +72,44 @@ def sync(  # noqa: PLR0913 - what a pass works with, each by name
     """
     going = _Pass(db, session, tools, consume, announce, checkpoint)
     report = going.report
-    with Transcript(path) as transcript:
-        cursor = _cursor(db, session, path, transcript)
-        start = cursor.offset
+    with Transcript(path, tools.scratch) as transcript:
+        report.stamp = transcript.stamp
+        begin = start(db, session, path, transcript, tools.writer.half)
+        if begin.is_alias:
+            return report
+        try:
+            cursor = _follow(going, begin)
+        except StoreError as bad:
+            return _overtaken(report, bad)
+        first = cursor.offset
         for chunk in transcript.chunks(cursor.offset, cursor.skipping, _wants(adapter), limit=limit, chunk_bytes=chunk_bytes):
             observations, state = _parse(adapter, chunk.lines, cursor.state, tools)
             drafts = draft(observations, Thread.from_json(cursor.thread), _frame(session, cursor.generation, tools))
             try:
-                cursor = _commit(going, cursor, chunk, state, drafts)
+                cursor = _commit(going, cursor, chunk, state, drafts, transcript)
             except StoreError as bad:
-                if bad.code != "AFL-STORE-011":
-                    raise
-                report.caught_up = False
-                return report
-            report.bytes_read = cursor.offset - start
-        thread = Thread.from_json(cursor.thread)
-        report.epoch, report.compacted_ms = thread.epoch, thread.compacted_ms
-        report.caught_up = cursor.offset - start < limit or cursor.offset >= transcript.size
+                return _overtaken(report, bad)
+            report.bytes_read = cursor.offset - first
+        report.caught_up = cursor.offset - first < limit or cursor.offset >= transcript.size
+    return report
+
+
+def _follow(going: _Pass, begin: Start) -> Cursor:
+    """The cursor; of a file that has another name now it is stored under that name before anything else."""
+    if begin.moved is None:
+        return begin.cursor
+    at = begin.cursor
+    with writing(going.db):
+        moved = cursors.rename(going.db, begin.moved, at.path, at.device, at.inode, going.tools.clock())
+    going.checkpoint("moved")
+    return moved
+
+
+def _overtaken(report: Report, bad: StoreError) -> Report:
+    """What a pass did until another process moved the cursor; any other error is raised."""
+    if bad.code != "AFL-STORE-011":
+        raise bad
+    report.caught_up = False
     return report
 
 
@@ -94,7 +119,7 @@ def tail(db: sqlite3.Connection, adapter: HostAdapter, path: str, tools: Tools, 
     Nothing that was said or done is taken from there: what of it is secret, and what it points at, only a reader of the whole knows.
     Raises `CaptureError` as `sync` does.
     """
-    with Transcript(path) as transcript:
+    with Transcript(path, tools.scratch) as transcript:
         observations, _state = _parse(adapter, transcript.tail(_wants(adapter)), {}, tools)
     shown = tuple((seen.text, seen.at_ms) for seen in observations if isinstance(seen, ContextShown))
     if shown:
@@ -102,10 +127,11 @@ def tail(db: sqlite3.Connection, adapter: HostAdapter, path: str, tools: Tools, 
             consume(db, Batch((), shown))
 
 
-def behind(db: sqlite3.Connection, session: Session, path: str) -> int:
-    """Bytes between the cursor and the end of the file."""
-    with Transcript(path) as transcript:
-        return transcript.size - _cursor(db, session, path, transcript).offset
+def behind(db: sqlite3.Connection, session: Session, path: str, half: PublicHalf, scratch: str | None = None) -> int:
+    """Bytes between the cursor and the end of the content."""
+    with Transcript(path, scratch) as transcript:
+        begin = start(db, session, path, transcript, half)
+        return 0 if begin.is_alias else transcript.size - begin.cursor.offset
 
 
 def _frame(session: Session, generation: int, tools: Tools) -> Frame:
@@ -152,42 +178,12 @@ def _failed(adapter: HostAdapter, what: str) -> CaptureError:
     return CaptureError(f"host adapter {adapter.name!r} failed: {what}", code="AFL-CAPTURE-006", hint="run: afl plugins list")
 
 
-def _cursor(db: sqlite3.Connection, session: Session, path: str, transcript: Transcript) -> Cursor:
-    """The stored cursor when it still fits the file; a new generation from the start when the file was replaced, cut or written anew."""
-    known = cursors.get(db, path)
-    fresh = Cursor(
-        path=path,
-        host=session.host,
-        session_id=session.session_id,
-        device=transcript.device,
-        inode=transcript.inode,
-        generation=1,
-        offset=0,
-        skipping=False,
-        state={},
-        thread={},
-        gaps=[],
-        version=0,
-    )
-    if known is None:
-        return _continued(fresh, cursors.latest(db, session.session_id))
-    is_same = (known.device, known.inode) == (transcript.device, transcript.inode) and known.offset <= transcript.size
-    if is_same and (known.skipping or transcript.continues_at(known.offset)):
-        return known
-    return attrs.evolve(
-        fresh, generation=known.generation + 1, version=known.version, gaps=known.gaps, thread={"secrets": known.thread.get("secrets", [])}
-    )
-
-
-def _continued(fresh: Cursor, before: Cursor | None) -> Cursor:
-    """A session can go on in another file (the person went back, for example): its records come behind those of the first, and what those showed is known."""
-    return fresh if before is None else attrs.evolve(fresh, generation=before.generation + 1, thread=before.thread)
-
-
-def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], drafts: Drafts) -> Cursor:
-    sealed, raw = _seal_raw(going, drafts.drafts)
+def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], drafts: Drafts, transcript: Transcript) -> Cursor:
+    blob, raw = _seal_raw(going, drafts.drafts)
+    sealed = drafts.drafts
     going.checkpoint("sealed")
     moved = cursor
+    anchor = anchor_of(transcript, chunk.end, going.tools.writer.half)
     names: dict[str, str] = {}
     groups = [sealed[at : at + DRAFTS_PER_TRANSACTION] for at in range(0, len(sealed), DRAFTS_PER_TRANSACTION)] or [()]
     for number, group in enumerate(groups):
@@ -195,15 +191,17 @@ def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], d
         with writing(going.db):
             if number == 0:
                 _confirm(going, raw)
-                for mac in drafts.machine:
+                for mac in drafts.machine if intake.waits(going.db, going.session.session_id) else ():
                     disown(going.db, going.session.session_id, mac)
             # Proofs of delivery come first: an answer that is stored before them would settle what they prove.
             shown = drafts.shown if number == 0 else ()
-            stored = _store(going, group, shown, names)
+            stored = _store(going, group, shown, names, blob)
             if is_last:
                 thread = drafts.thread.renamed(names).to_json()
                 gaps = [*cursor.gaps, *chunk.gaps]
-                target = attrs.evolve(cursor, offset=chunk.end, skipping=chunk.skipping, state=state, thread=thread, gaps=gaps)
+                target = attrs.evolve(
+                    cursor, offset=chunk.end, skipping=chunk.skipping, state=state, thread=thread, gaps=gaps, anchor=anchor
+                )
                 moved = cursors.move(going.db, target, going.tools.clock())
             else:
                 cursors.check(going.db, cursor)
@@ -214,30 +212,42 @@ def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], d
     return moved
 
 
-def _store(going: _Pass, group: Sequence[Draft], shown: tuple[tuple[str, int | None], ...], names: dict[str, str]) -> Stored:
-    """Settle drafts and tell the consumers, inside the open transaction. Adds provisional -> real event ids to `names`."""
+def _store(
+    going: _Pass, group: Sequence[Draft], shown: tuple[tuple[str, int | None], ...], names: dict[str, str], blob: str | None
+) -> Stored:
+    """Settle drafts and tell the consumers, inside the open transaction. Adds provisional -> real event ids to `names`, where they differ."""
     db, now = going.db, going.tools.clock()
     stored = Stored()
-    for drafted in group:
-        parent = drafted.event.parent_id
-        one = attrs.evolve(drafted, event=attrs.evolve(drafted.event, parent_id=names.get(parent, parent) if parent else None))
-        settled = settle(db, one, now)
-        names[one.event.event_id] = settled.event.event_id
+    settling = Settling(db, going.session.session_id, group, blob, now)
+    done = []
+    for one in group:
+        parent = one.event.parent_id
+        if parent is not None and parent in names:
+            one = attrs.evolve(one, event=attrs.evolve(one.event, parent_id=names[parent]))  # noqa: PLW2901 - the same draft, its parent by its real id
+        settled = settling.settle(one)
+        if settled.event.event_id != one.event.event_id:
+            names[one.event.event_id] = settled.event.event_id
+        done.append((one, settled))
+    settling.flush()
+    for one, settled in done:
         stored.born += settled.born
         stored.joined += settled.joined
         stored.known += not (settled.born or settled.joined)
-        signal = None
-        if one.signal is not None:
-            referent = names.get(one.signal.referent_id, one.signal.referent_id)
-            signal = attrs.evolve(one.signal, event_id=settled.event.event_id, referent_id=referent)
-            if events.add_signal(db, signal, one.event.project_id, now):
-                stored.signals += 1
-            else:
-                signal = None
+        signal = _signal(going, one, settled, names, now) if one.signal is not None else None
+        stored.signals += signal is not None
         if settled.born or settled.joined or signal is not None:
             stored.newborn.append(Newborn(event=settled.event, by_person=one.by_person, signal=signal, draft=one, born=settled.born))
     going.consume(db, Batch(tuple(stored.newborn), shown))
     return stored
+
+
+def _signal(going: _Pass, one: Draft, settled: Settled, names: dict[str, str], now: int) -> Signal | None:
+    """The signal of a draft as it was stored; None when the event had one before, or what it points at is gone."""
+    if one.signal is None:
+        return None
+    referent = names.get(one.signal.referent_id, one.signal.referent_id)
+    signal = attrs.evolve(one.signal, event_id=settled.event.event_id, referent_id=referent)
+    return signal if events.add_signal(going.db, signal, one.event.project_id, now) else None
 
 
 def _tell(going: _Pass, stored: Stored) -> None:
@@ -245,17 +255,20 @@ def _tell(going: _Pass, stored: Stored) -> None:
     going.announce([one.event for one in stored.newborn if one.born])
 
 
-def _seal_raw(going: _Pass, drafts: Sequence[Draft]) -> tuple[tuple[Draft, ...], bytes]:
-    """Seal the raw texts of a stretch as one blob, durable before any event points at it; gives the drafts that name it, and what was sealed."""
-    raw = [{"at": [one.event.place.generation, one.event.place.offset, one.event.place.part], "raw": one.raw} for one in drafts if one.raw]
+def _seal_raw(going: _Pass, drafts: Sequence[Draft]) -> tuple[str | None, bytes]:
+    """Seal the raw texts of a stretch as one blob, durable before any event points at it; gives its name and what was sealed."""
+    raw = [_raw_line(one) for one in drafts if one.raw]
     if not raw:
-        return tuple(drafts), b""
+        return None, b""
     tools = going.tools
     tools.writer.register(going.db)
-    head = json.dumps({"session": going.session.session_id})
-    data = "\n".join([head, *(json.dumps(one, ensure_ascii=True) for one in raw)]).encode("ascii")
-    blob = tools.blobs.put(tools.writer, data)
-    return tuple(attrs.evolve(one, event=attrs.evolve(one.event, blob=blob)) if one.raw else one for one in drafts), data
+    data = "\n".join([json.dumps({"session": going.session.session_id}), *raw]).encode("ascii")
+    return tools.blobs.put(tools.writer, data), data
+
+
+def _raw_line(one: Draft) -> str:
+    place = one.event.place
+    return f'{{"at": [{place.generation}, {place.offset}, {place.part}], "raw": {encode_basestring_ascii(one.raw)}}}'
 
 
 def _confirm(going: _Pass, raw: bytes) -> None:

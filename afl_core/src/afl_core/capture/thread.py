@@ -59,7 +59,7 @@ class Thread:
 
     def with_secrets(self, hashes: tuple[str, ...]) -> Thread:
         """Remember secrets; the oldest are forgotten."""
-        if not hashes:
+        if not hashes or self.secrets[-len(hashes) :] == hashes:
             return self
         return attrs.evolve(self, secrets=tuple(dict.fromkeys((*self.secrets, *hashes)))[-SECRETS_KEPT:])
 

@@ -7,15 +7,18 @@ from typing import Any
 
 from afl_core.model.errors import ModelError
 
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+_COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+
 
 def canonical(value: object) -> str:
     """JSON with sorted keys, no spaces and no ASCII escapes; NaN and infinities are refused."""
-    return json.dumps(value, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 def compact(value: object) -> str:
     """JSON without spaces in the order given."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
+    return _COMPACT.encode(value)
 
 
 def loads(text: str | bytes, what: str) -> Any:

@@ -20,6 +20,9 @@ REPEATED = "repeated-secret"
 
 MIN_REPEATED_CHARS = 6
 MAX_REPEATED_CHARS = 256
+WORDS_HASHED = 16_384
+"""Words whose hashes are kept in memory."""
+
 WORD = re.compile(r"[^\s\"'`,;:=(){}\[\]<>|，。；：、（）「」]{6,256}")
 
 
@@ -42,6 +45,7 @@ class Chain:
         self.missing = tuple(missing)
         self._guard = guard
         self._hasher = hasher
+        self._hashed: dict[str, str] = {}
 
     @property
     def versions(self) -> str:
@@ -93,18 +97,30 @@ class Chain:
         return result
 
     def _names(self, value: str) -> list[str]:
-        return [self._hasher(word) for word in WORD.findall(value) if any(char.isdigit() for char in word) or not word.isalpha()]
+        return [self._hash(word) for word in WORD.findall(value) if any(char.isdigit() for char in word) or not word.isalpha()]
+
+    def _hash(self, word: str) -> str:
+        """The keyed hash of a word; in a session the same ones come again and again."""
+        known = self._hashed.get(word)
+        if known is None:
+            if len(self._hashed) >= WORDS_HASHED:
+                self._hashed.clear()
+            known = self._hashed[word] = self._hasher(word)
+        return known
 
     def _without_repeats(self, text: str, blocked: frozenset[str]) -> tuple[str, int]:
         if not blocked:
+            return text, 0
+        secret = {word for word in set(WORD.findall(text)) if not word.isalpha() and self._hash(word) in blocked}
+        if not secret:
             return text, 0
         found = 0
 
         def replace(match: re.Match[str]) -> str:
             nonlocal found
-            if not match.group().isalpha() and self._hasher(match.group()) in blocked:
-                found += 1
-                return f"[REDACTED:{REPEATED}]"
-            return match.group()
+            if match.group() not in secret:
+                return match.group()
+            found += 1
+            return f"[REDACTED:{REPEATED}]"
 
         return WORD.sub(replace, text), found

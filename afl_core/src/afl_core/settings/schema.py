@@ -40,6 +40,13 @@ class Settings:
     reconcile_kill_grace_ms: int = _setting(
         2_000, PREFIX + "RECONCILE_KILL_GRACE_MS", "milliseconds between asking a scheduled pass to end and ending it", 100, 60_000
     )
+    reconcile_lookback: int = _setting(
+        900,
+        PREFIX + "RECONCILE_LOOKBACK",
+        "seconds back to which a transcript that no hook told of must have changed to be looked at",
+        1,
+        2_592_000,
+    )
     retention_days: int = _setting(10, PREFIX + "RETENTION_DAYS", "days raw evidence is kept; 0 or less keeps it for good", -1)
     tool_retention_days: int = _setting(90, PREFIX + "TOOL_RETENTION_DAYS", "days compact tool grains are kept", 1)
     max_log_bytes: int = _setting(5_242_880, PREFIX + "MAX_LOG_BYTES", "size at which a log is rotated", 65_536)

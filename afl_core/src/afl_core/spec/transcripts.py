@@ -27,11 +27,15 @@ class TranscriptRoot:
 
 @attrs.frozen
 class TranscriptIdentity:
-    """Whose transcript a file is. `cwd` None: the host does not say. `by_person` False: a subagent's or a machine's, never read."""
+    """Whose transcript a file is. `cwd` None: the host does not say. `by_person` False: a subagent's or a machine's, never read.
+
+    `started_ms`: when the file (not the session) was begun, in ms since the epoch; it orders the files of one session. None: their names do.
+    """
 
     native_id: str
     cwd: str | None
     by_person: bool = True
+    started_ms: int | None = None
 
 
 @runtime_checkable

@@ -16,7 +16,11 @@ GAPS_KEPT = 20
 
 @attrs.frozen
 class Cursor:
-    """Where reading goes on. `state` is the adapter's, `thread` capture's own: ids and times, never conversation text. `version` 0: not stored yet."""
+    """Where reading goes on. `state` is the adapter's, `thread` capture's own: ids and times, never conversation text. `version` 0: not stored yet.
+
+    `anchor`: keyed hash of the bytes that stand before `offset`, by which the place is found again in a file that was moved, copied or
+    compressed; None when nothing was read yet or before there were anchors.
+    """
 
     path: str
     host: str
@@ -30,16 +34,25 @@ class Cursor:
     thread: dict[str, Any]
     gaps: list[dict[str, Any]]
     version: int
+    anchor: str | None = None
+
+
+_COLUMNS = "path, host, session_id, device, inode, generation, offset, skipping, state_json, gaps_json, version, anchor"
 
 
 def get(db: sqlite3.Connection, path: str) -> Cursor | None:
     """The cursor of a transcript."""
-    row = db.execute(
-        "SELECT path, host, session_id, device, inode, generation, offset, skipping, state_json, gaps_json, version FROM cursors WHERE path = ?",
-        (path,),
-    ).fetchone()
-    if row is None:
-        return None
+    row = db.execute(f"SELECT {_COLUMNS} FROM cursors WHERE path = ?", (path,)).fetchone()  # noqa: S608 - names of this file
+    return None if row is None else _cursor(row)
+
+
+def of_session(db: sqlite3.Connection, session_id: str) -> list[Cursor]:
+    """The cursors of all files of a session, the latest generation first."""
+    rows = db.execute(f"SELECT {_COLUMNS} FROM cursors WHERE session_id = ? ORDER BY generation DESC, path", (session_id,))  # noqa: S608
+    return [_cursor(row) for row in rows.fetchall()]
+
+
+def _cursor(row: sqlite3.Row) -> Cursor:
     both = json.loads(row["state_json"])
     return Cursor(
         path=row["path"],
@@ -54,7 +67,19 @@ def get(db: sqlite3.Connection, path: str) -> Cursor | None:
         thread=both["thread"],
         gaps=json.loads(row["gaps_json"]),
         version=row["version"],
+        anchor=row["anchor"],
     )
+
+
+def rename(db: sqlite3.Connection, cursor: Cursor, path: str, device: int, inode: int, now: int) -> Cursor:
+    """The file of a cursor is another path now. Raises `StoreError` AFL-STORE-011 when somebody moved the cursor meanwhile."""
+    done = db.execute(
+        "UPDATE cursors SET path = ?, device = ?, inode = ?, version = version + 1, updated_ms = ? WHERE path = ? AND version = ?",
+        (path, device, inode, now, cursor.path, cursor.version),
+    )
+    if done.rowcount != 1:
+        raise _overtaken(cursor)
+    return attrs.evolve(cursor, path=path, device=device, inode=inode, version=cursor.version + 1)
 
 
 def move(db: sqlite3.Connection, cursor: Cursor, now: int) -> Cursor:
@@ -71,17 +96,18 @@ def move(db: sqlite3.Connection, cursor: Cursor, now: int) -> Cursor:
         int(cursor.skipping),
         both,
         gaps,
+        cursor.anchor,
         cursor.version + 1,
         now,
     )
     if cursor.version == 0:
         done = db.execute(
-            "INSERT OR IGNORE INTO cursors (host, session_id, device, inode, generation, offset, skipping, state_json, gaps_json, version, updated_ms, path) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO cursors (host, session_id, device, inode, generation, offset, skipping, state_json, gaps_json, anchor, version, updated_ms, path) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (*values, cursor.path),
         )
     else:
         done = db.execute(
-            "UPDATE cursors SET host = ?, session_id = ?, device = ?, inode = ?, generation = ?, offset = ?, skipping = ?, state_json = ?, gaps_json = ?, version = ?, updated_ms = ? WHERE path = ? AND version = ?",
+            "UPDATE cursors SET host = ?, session_id = ?, device = ?, inode = ?, generation = ?, offset = ?, skipping = ?, state_json = ?, gaps_json = ?, anchor = ?, version = ?, updated_ms = ? WHERE path = ? AND version = ?",
             (*values, cursor.path, cursor.version),
         )
     if done.rowcount != 1:
@@ -111,14 +137,6 @@ def secrets(db: sqlite3.Connection, session_id: str) -> tuple[str, ...]:
 def generation(db: sqlite3.Connection, session_id: str) -> int:
     """The latest file generation of a session's transcript; 1 when nothing was read yet."""
     return int(db.execute("SELECT coalesce(max(generation), 1) FROM cursors WHERE session_id = ?", (session_id,)).fetchone()[0])
-
-
-def latest(db: sqlite3.Connection, session_id: str) -> Cursor | None:
-    """The cursor of the latest file of a session; None when nothing was read yet."""
-    row = db.execute(
-        "SELECT path FROM cursors WHERE session_id = ? ORDER BY generation DESC, updated_ms DESC, path LIMIT 1", (session_id,)
-    ).fetchone()
-    return None if row is None else get(db, row[0])
 
 
 def every(db: sqlite3.Connection) -> list[Cursor]:

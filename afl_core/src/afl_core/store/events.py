@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import attrs
 
 from afl_core.model.event import Event, EventKind, Place, Role, Signal, SignalKind
 
@@ -58,41 +61,72 @@ def epoch_at(db: sqlite3.Connection, session_id: str, at_ms: int) -> int | None:
     return None if row is None else int(row[0])
 
 
+def last_generation(db: sqlite3.Connection, session_id: str) -> int:
+    """The latest generation the session has events of; 0 without any. What only a hook saw stands in the generation that was the latest then."""
+    return int(db.execute("SELECT coalesce(max(generation), 0) FROM events WHERE session_id = ?", (session_id,)).fetchone()[0])
+
+
+def has_generation(db: sqlite3.Connection, session_id: str, generation: int) -> bool:
+    """Whether the session has events of this generation."""
+    row = db.execute("SELECT 1 FROM events WHERE session_id = ? AND generation = ? LIMIT 1", (session_id, generation)).fetchone()
+    return row is not None
+
+
+@attrs.frozen
+class Newcomer:
+    """An event to be stored, with what stands beside it in its row. `blob`: the sealed raw record, None for none."""
+
+    event: Event
+    mac: str | None
+    manifest: Mapping[str, int]
+    blob: str | None
+
+
 def insert(db: sqlite3.Connection, event: Event, *, mac: str | None, manifest: Mapping[str, int]) -> None:
     """Store a new event under the session's next sequence number."""
-    seq = db.execute(
-        "UPDATE sessions SET next_seq = next_seq + 1 WHERE session_id = ? RETURNING next_seq - 1", (event.session_id,)
+    insert_all(db, event.session_id, [Newcomer(event, mac, manifest, event.blob)])
+
+
+def insert_all(db: sqlite3.Connection, session_id: str, newcomers: Sequence[Newcomer]) -> None:
+    """Store new events of one session, in order, under its next sequence numbers."""
+    count = len(newcomers)
+    first = db.execute(
+        "UPDATE sessions SET next_seq = next_seq + ? WHERE session_id = ? RETURNING next_seq - ?", (count, session_id, count)
     ).fetchone()[0]
-    part = event.place.part if event.completeness != "hook_only" else HOOK_ONLY_PART + seq
-    db.execute(
-        f"INSERT INTO events ({COLUMNS}, seq, manifest_json, text_mac) VALUES ({', '.join('?' * 25)})",  # noqa: S608
-        (
-            event.event_id,
-            event.session_id,
-            event.project_id,
-            event.place.generation,
-            event.place.offset,
-            part,
-            event.epoch,
-            event.kind.value,
-            event.role.value,
-            event.text,
-            event.turn,
-            event.native_id,
-            event.parent_id,
-            event.call_id,
-            event.tool_name,
-            None if event.is_error is None else int(event.is_error),
-            event.exit_code,
-            event.data_class,
-            event.completeness,
-            event.source_ms,
-            event.captured_ms,
-            event.blob,
-            seq,
-            json.dumps(dict(sorted(manifest.items()))),
-            mac,
-        ),
+    db.executemany(_INSERT, [_row(one, seq) for seq, one in enumerate(newcomers, first)])
+
+
+_INSERT = f"INSERT INTO events ({COLUMNS}, seq, manifest_json, text_mac) VALUES ({', '.join('?' * 25)})"  # noqa: S608 - names of this file
+
+
+def _row(one: Newcomer, seq: int) -> tuple[Any, ...]:
+    event, place = one.event, one.event.place
+    return (
+        event.event_id,
+        event.session_id,
+        event.project_id,
+        place.generation,
+        place.offset,
+        place.part if event.completeness != "hook_only" else HOOK_ONLY_PART + seq,
+        event.epoch,
+        event.kind.value,
+        event.role.value,
+        event.text,
+        event.turn,
+        event.native_id,
+        event.parent_id,
+        event.call_id,
+        event.tool_name,
+        None if event.is_error is None else int(event.is_error),
+        event.exit_code,
+        event.data_class,
+        event.completeness,
+        event.source_ms,
+        event.captured_ms,
+        one.blob,
+        seq,
+        json.dumps(dict(sorted(one.manifest.items()))) if one.manifest else "{}",
+        one.mac,
     )
 
 
@@ -100,7 +134,7 @@ HOOK_ONLY_PART = 1_000_000
 """Parts of events that only a hook saw start here: they sort behind the records of the transcript as it was then."""
 
 
-def place_in_transcript(db: sqlite3.Connection, event_id: str, seen: Event) -> None:
+def place_in_transcript(db: sqlite3.Connection, event_id: str, seen: Event, blob: str | None) -> None:
     """A hook-born event was found in the transcript: take over its place, ids, epoch and raw record."""
     db.execute(
         "UPDATE events SET generation = ?, offset = ?, part = ?, epoch = ?, turn = coalesce(?, turn), native_id = ?, parent_id = ?,"
@@ -115,7 +149,7 @@ def place_in_transcript(db: sqlite3.Connection, event_id: str, seen: Event) -> N
             seen.parent_id,
             seen.source_ms,
             seen.completeness,
-            seen.blob,
+            blob,
             event_id,
         ),
     )
@@ -152,6 +186,30 @@ def sighted(db: sqlite3.Connection, session_id: str, source: str, source_id: str
     return None if row is None else str(row[0])
 
 
+def sighted_all(db: sqlite3.Connection, session_id: str, source: str, source_ids: Sequence[str]) -> dict[str, str]:
+    """The events that sightings belong to, by source id; those that are new are not in it."""
+    marks = ", ".join("?" * len(source_ids))
+    rows = db.execute(
+        f"SELECT source_id, event_id FROM sightings WHERE session_id = ? AND source = ? AND source_id IN ({marks})",  # noqa: S608
+        (session_id, source, *source_ids),
+    )
+    return {row[0]: row[1] for row in rows}
+
+
+def add_sightings(db: sqlite3.Connection, session_id: str, source: str, pairs: Sequence[tuple[str, str]], now: int) -> None:
+    """Remember who saw events: (source id, event id) each; repeated sightings change nothing."""
+    db.executemany(
+        "INSERT OR IGNORE INTO sightings (session_id, source, source_id, event_id, at_ms) VALUES (?, ?, ?, ?, ?)",
+        [(session_id, source, source_id, event_id, now) for source_id, event_id in pairs],
+    )
+
+
+def has_hook_only(db: sqlite3.Connection, session_id: str) -> bool:
+    """Whether the session has an event that only a hook saw so far."""
+    row = db.execute("SELECT 1 FROM events WHERE session_id = ? AND completeness = 'hook_only' LIMIT 1", (session_id,)).fetchone()
+    return row is not None
+
+
 def add_sighting(db: sqlite3.Connection, session_id: str, source: str, source_id: str, event_id: str, now: int) -> None:
     """Remember who saw the event; a repeated sighting changes nothing."""
     db.execute(
@@ -181,10 +239,45 @@ def unseen_in_turn(db: sqlite3.Connection, session_id: str, source: str, turn: s
     return [from_row(row) for row in rows]
 
 
-def elsewhere(db: sqlite3.Connection, native_id: str, part: int, session_id: str) -> str | None:
-    """The event another session already has for this record: forks copy records with their ids."""
+def elsewhere(db: sqlite3.Connection, native_ids: Sequence[str], session_id: str) -> dict[tuple[str, int], str]:
+    """The events another session already has for these records, by native id and part: forks copy records with their ids."""
+    marks = ", ".join("?" * len(native_ids))
+    rows = db.execute(
+        f"SELECT native_id, part, event_id FROM events WHERE native_id IN ({marks}) AND session_id <> ?",  # noqa: S608
+        (*native_ids, session_id),
+    )
+    return {(row[0], row[1]): row[2] for row in rows}
+
+
+def read_before(db: sqlite3.Connection, seen: Event, mac: str) -> str | None:
+    """The event that an earlier generation has of a record without an id of its own: the same words, or the same call, at the same moment.
+
+    A file that was written anew (a host that migrates old files) is read from its start; each record is taken for one earlier event.
+    """
+    if seen.source_ms is None:
+        return None
+    if mac:
+        index, value = "text_mac = ?", mac
+    elif seen.call_id is not None:
+        index, value = "call_id = ?", seen.call_id
+    elif seen.kind is EventKind.TURN_CUT and seen.parent_id is not None:
+        index, value = "kind = 'turn_cut' AND parent_id = ?", seen.parent_id
+    else:
+        return None
     row = db.execute(
-        "SELECT event_id FROM events WHERE native_id = ? AND part = ? AND session_id <> ? LIMIT 1", (native_id, part, session_id)
+        f"SELECT event_id FROM events WHERE session_id = ? AND {index} AND kind = ? AND role = ? AND source_ms = ? AND call_id IS ?"  # noqa: S608
+        " AND native_id IS NULL AND completeness <> 'hook_only' AND generation < ? AND NOT EXISTS (SELECT 1 FROM sightings"
+        " WHERE sightings.event_id = events.event_id AND source = 'transcript' AND source_id LIKE ?) ORDER BY +generation, +offset, +part LIMIT 1",
+        (
+            seen.session_id,
+            value,
+            seen.kind.value,
+            seen.role.value,
+            seen.source_ms,
+            seen.call_id,
+            seen.place.generation,
+            f"{seen.place.generation}:%",
+        ),
     ).fetchone()
     return None if row is None else str(row[0])
 

@@ -59,6 +59,11 @@ def any_waiting(db: sqlite3.Connection) -> bool:
     return db.execute("SELECT 1 FROM intake WHERE state = 'new' LIMIT 1").fetchone() is not None
 
 
+def waits(db: sqlite3.Connection, session_id: str) -> bool:
+    """Whether a row of the session is new."""
+    return db.execute("SELECT 1 FROM intake WHERE session_id = ? AND state = 'new' LIMIT 1", (session_id,)).fetchone() is not None
+
+
 def count(db: sqlite3.Connection, reason: str, now: int) -> None:
     """Add one to the count of a reason."""
     held = counts(db)

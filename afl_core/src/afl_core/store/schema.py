@@ -336,7 +336,38 @@ CREATE TABLE plugin_ledger (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (EVIDENCE + REVIEW + MEMORY + GOVERNANCE,)
+FILES = """
+ALTER TABLE cursors ADD COLUMN anchor TEXT; -- keyed hash of the bytes before offset; NULL: read before there were anchors
+CREATE INDEX cursors_session ON cursors (session_id, generation);
+
+CREATE TABLE transcripts (
+  path TEXT PRIMARY KEY,
+  host TEXT NOT NULL,
+  session_id TEXT,                  -- whose it is; NULL: no person's
+  verdict TEXT NOT NULL,            -- session | machine (a subagent's, a reviewer's) | unknown (not a transcript as it was then)
+  started_ms INTEGER,               -- when the host says that it was begun; orders the files of a session
+  device INTEGER NOT NULL,          -- these four: the file as it was when it was last read to its end or judged; size -1: never
+  inode INTEGER NOT NULL,
+  size INTEGER NOT NULL,
+  mtime_ns INTEGER NOT NULL,
+  problem TEXT,                     -- code of why it cannot be read as it is
+  updated_ms INTEGER NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX transcripts_session ON transcripts (session_id) WHERE session_id IS NOT NULL;
+INSERT INTO transcripts (path, host, session_id, verdict, device, inode, size, mtime_ns, updated_ms)
+  SELECT path, host, session_id, 'session', device, inode, -1, 0, updated_ms FROM cursors;
+
+CREATE TABLE worker_leases (
+  name TEXT PRIMARY KEY,            -- what only one process may do at a time
+  owner TEXT NOT NULL,
+  until_ms INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE INDEX events_cut ON events (session_id, parent_id) WHERE kind = 'turn_cut';
+CREATE INDEX events_hook_only ON events (session_id) WHERE completeness = 'hook_only';
+"""
+
+MIGRATIONS: tuple[str, ...] = (EVIDENCE + REVIEW + MEMORY + GOVERNANCE, FILES)
 """Migration n (counting from 1) brings `user_version` from n-1 to n."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

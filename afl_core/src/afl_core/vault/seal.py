@@ -138,9 +138,23 @@ _OUTER = bytes(byte ^ 0x5C for byte in range(256))
 
 def keyed_digest(key: bytes, data: bytes) -> bytes:
     """HMAC-SHA256 (RFC 2104), 32 bytes."""
-    block = (key if len(key) <= 64 else hashlib.sha256(key).digest()).ljust(64, b"\0")
-    inner = hashlib.sha256(block.translate(_INNER) + data).digest()
-    return hashlib.sha256(block.translate(_OUTER) + inner).digest()
+    begun = _BEGUN.get(key)
+    if begun is None:
+        block = (key if len(key) <= 64 else hashlib.sha256(key).digest()).ljust(64, b"\0")
+        begun = hashlib.sha256(block.translate(_INNER)), hashlib.sha256(block.translate(_OUTER))
+        if len(_BEGUN) >= KEYS_BEGUN:
+            _BEGUN.clear()
+        _BEGUN[key] = begun
+    inner, outer = begun[0].copy(), begun[1].copy()
+    inner.update(data)
+    outer.update(inner.digest())
+    return outer.digest()
+
+
+KEYS_BEGUN = 8
+"""Keys whose first half of the work is kept: a process hashes nearly everything with one key."""
+
+_BEGUN: dict[bytes, tuple[Any, Any]] = {}
 
 
 def keyed_hash(name_key: bytes, kind: str, data: bytes) -> str:

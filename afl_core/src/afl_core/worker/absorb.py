@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import attrs
 
 from afl_core.api.home import Home
 from afl_core.capture import adopt
 from afl_core.capture.batch import Announce, Batch, Consumer, Newborn, Report, Session, Tools
+from afl_core.capture.compressed import is_compressed
+from afl_core.capture.discover import judge, set_aside
 from afl_core.capture.sync import behind, sync, tail
+from afl_core.capture.thread import Thread
 from afl_core.lessons import delivery
 from afl_core.memory.write import record_tool_call
 from afl_core.model.clock import DAY_MS
@@ -21,8 +25,9 @@ from afl_core.model.event import Event, EventKind, Role
 from afl_core.model.lesson import project_ns
 from afl_core.review import queue
 from afl_core.spec.host import HostAdapter
-from afl_core.store import sessions, status
+from afl_core.store import cursors, sessions, status, transcripts
 from afl_core.store.connection import writing
+from afl_core.store.transcripts import MACHINE, NEVER, SESSION, Known, stamp_of
 from afl_core.worker.due import evaluate
 
 TAIL_FIRST_BYTES = 4 * 1024 * 1024
@@ -30,6 +35,9 @@ TAIL_FIRST_BYTES = 4 * 1024 * 1024
 
 QUEUE_MAX_AGE_MS = DAY_MS
 """Older words (a transcript read for the first time) are kept as evidence but do not ask for a review by themselves."""
+
+LASTING = ("AFL-CAPTURE-009", "AFL-CAPTURE-011")
+"""A file that cannot be read for one of these reasons is not tried again until it changes."""
 
 NONCE = re.compile(r"nonce=([0-9a-f]{16})")
 
@@ -48,12 +56,15 @@ class Absorbed:
     reviews: list[str] = attrs.field(factory=list)
     gaps: list[dict[str, int | str]] = attrs.field(factory=list)
     caught_up: bool = True
+    bytes_read: int = 0
     problem: str = ""
     code: str = ""
+    troubles: list[dict[str, str]] = attrs.field(factory=list)
 
-    def failed(self, bad: AflError) -> None:
-        """Note why a part of the pass could not be done."""
+    def failed(self, bad: AflError, path: str = "") -> None:
+        """Note why a part of the pass could not be done. `problem` and `code` are of the last one."""
         self.problem, self.code = bad.sentence, bad.code
+        self.troubles.append({"path": path, "code": bad.code, "message": bad.sentence, "hint": bad.hint})
 
 
 def capture_enabled(db: sqlite3.Connection) -> bool:
@@ -61,10 +72,18 @@ def capture_enabled(db: sqlite3.Connection) -> bool:
     return status.meta(db, "capture_enabled", "1") == "1"
 
 
-def absorb(home: Home, session_id: str, *, patient: bool = True, checkpoint: Callable[[str], None] = lambda _step: None) -> Absorbed:
+def absorb(
+    home: Home,
+    session_id: str,
+    *,
+    patient: bool = True,
+    submits: bool = True,
+    checkpoint: Callable[[str], None] = lambda _step: None,
+) -> Absorbed:
     """Bring one session up to date. Every part is idempotent and commits for itself; run it as often as you like.
 
     Without `patient` what only a hook saw gets its event now, and not after the transcript had its time: no transcript shows the doctor's own.
+    `submits` False: the caller makes due reviews itself, once for many sessions.
     """
     done = Absorbed(session_id)
     row = sessions.get(home.db, session_id)
@@ -77,19 +96,57 @@ def absorb(home: Home, session_id: str, *, patient: bool = True, checkpoint: Cal
     session = Session(session_id=session_id, host=row.host, project_id=row.project_id, epoch=row.epoch)
     tools = attrs.evolve(_tools(home), patient=patient)
     consume = _consumer(home, session, done)
-    if row.transcript_path and os.path.lexists(row.transcript_path):
-        _read(home, adapter, session, row.transcript_path, tools, consume, done, checkpoint)
+    for file in files_of(home, adapter, row):
+        if not done.caught_up:
+            break  # what stands in a later file comes later
+        if is_behind(file):
+            _read(home, adapter, session, file, tools, consume, done, checkpoint)
+    _open_epochs(home, session)
     checkpoint("read")
     if done.caught_up:  # else the words may be in what is unread, and so may be the secret that they repeat
         _adopt(home, adapter, session, tools, consume, done, ended=row.ended_ms is not None)
     checkpoint("adopted")
-    if not sessions.is_canary(session_id):
-        done.reviews = evaluate(home.db, home.settings, home.clock())
-    checkpoint("submitted")
+    if submits:
+        if not sessions.is_canary(session_id):
+            done.reviews = evaluate(home.db, home.settings, home.clock())
+        checkpoint("submitted")
     return done
 
 
+def files_of(home: Home, adapter: HostAdapter, row: sessions.Session) -> list[Known]:
+    """The transcripts of a session in the order in which they were begun. One that only a hook told of becomes known here, when it is there."""
+    files = transcripts.of_session(home.db, row.session_id)
+    path = row.transcript_path
+    if path is None or any(file.path == path for file in files) or not os.path.lexists(path):
+        return files
+    known = transcripts.get(home.db, path)
+    if known is not None and known.verdict == MACHINE:
+        return files
+    try:
+        judged = judge(adapter, home.guard, path, os.path.dirname(path), home.paths.data)
+    except CaptureError:  # reading it says why
+        judged = None
+    with writing(home.db):
+        if judged is not None and judged.verdict == MACHINE:  # a subagent's, named by a hook beside its parent's session
+            set_aside(home.db, row.host, path, judged, home.clock())
+            return files
+        found = Known(path, row.host, row.session_id, SESSION, judged.started_ms if judged else None, NEVER, None)
+        transcripts.put(home.db, found, home.clock())
+    return transcripts.in_order([*files, found])
+
+
+def is_behind(file: Known) -> bool:
+    """Whether a file is there and is not as it was when it was last read to its end: one `stat`."""
+    try:
+        stamp = stamp_of(os.lstat(file.path))
+    except OSError:
+        return False
+    return stamp != file.stamp or (file.problem is not None and file.problem not in LASTING)
+
+
 def _adopt(home: Home, adapter: HostAdapter, session: Session, tools: Tools, consume: Consumer, done: Absorbed, *, ended: bool) -> None:
+    if not adopt.due(home.db, session.session_id, home.clock(), ended, patient=tools.patient):
+        return  # the keystore is not asked for nothing
     manifest = adapter.manifest()
     try:
         done.adopted = adopt.adopt(home.db, session, manifest, home.opener, tools, consume, ended=ended, announce=_announcer(home))
@@ -110,6 +167,7 @@ def _tools(home: Home) -> Tools:
         window_ms=home.settings.interruption_window * 1000,
         oldest_ms=max(expired, switched_on if switched_on <= now else 0),  # a switch in the future: the clock was wrong then
         guard=home.guard,
+        scratch=home.paths.run,
     )
 
 
@@ -128,40 +186,56 @@ def _read(
     home: Home,
     adapter: HostAdapter,
     session: Session,
-    path: str,
+    file: Known,
     tools: Tools,
     consume: Consumer,
     done: Absorbed,
     checkpoint: Callable[[str], None],
 ) -> None:
-    announce = _announcer(home)
+    announce, path = _announcer(home), file.path
     try:
-        if behind(home.db, session, path) > TAIL_FIRST_BYTES:
+        if not is_compressed(path) and behind(home.db, session, path, home.half) > TAIL_FIRST_BYTES:
             tail(home.db, adapter, path, tools, consume)
         report = sync(home.db, adapter, session, path, tools, consume, announce=announce, checkpoint=checkpoint)
     except CaptureError as bad:
-        done.failed(bad)
+        done.failed(bad, path)
+        _remember_problem(home, file, bad)
         return
-    _add(done, report)
+    _add(done, report, path)
     done.caught_up = report.caught_up
-    _open_epochs(home, session, report)
+    if report.caught_up and report.stamp is not None:
+        checkpoint("caught-up")
+        with writing(home.db):
+            transcripts.looked_at(home.db, path, report.stamp, None, home.clock())
 
 
-def _open_epochs(home: Home, session: Session, report: Report) -> None:
+def _remember_problem(home: Home, file: Known, bad: CaptureError) -> None:
+    """What will not change while the file stays as it is, is not tried again until then."""
+    if bad.code in LASTING:
+        with contextlib.suppress(OSError), writing(home.db):
+            transcripts.looked_at(home.db, file.path, stamp_of(os.lstat(file.path)), bad.code, home.clock())
+
+
+def _open_epochs(home: Home, session: Session) -> None:
     """A compaction that a hook announced has opened its epoch already; one that no hook announced opens it here, when its hook is overdue."""
-    is_overdue = abs(home.clock() - report.compacted_ms) > sessions.COMPACTION_MS
-    epoch, until = (report.epoch, report.compacted_ms) if is_overdue else (report.epoch - 1, 0)
+    latest = next(iter(cursors.of_session(home.db, session.session_id)), None)
+    if latest is None:
+        return
+    thread = Thread.from_json(latest.thread)
+    is_overdue = abs(home.clock() - thread.compacted_ms) > sessions.COMPACTION_MS
+    epoch, until = (thread.epoch, thread.compacted_ms) if is_overdue else (thread.epoch - 1, 0)
     if epoch > session.epoch:
         with writing(home.db):
             sessions.reach_epoch(home.db, session.session_id, epoch, until)
 
 
-def _add(done: Absorbed, report: Report) -> None:
+def _add(done: Absorbed, report: Report, path: str) -> None:
     done.born += report.born
     done.joined += report.joined
     done.known += report.known
     done.signals += report.signals
-    done.gaps.extend(report.gaps)
+    done.bytes_read += report.bytes_read
+    done.gaps.extend({"path": path, "count": 1, **gap} for gap in report.gaps)
 
 
 def _consumer(home: Home, session: Session, done: Absorbed) -> Consumer:
@@ -170,12 +244,13 @@ def _consumer(home: Home, session: Session, done: Absorbed) -> Consumer:
     def consume(db: sqlite3.Connection, batch: Batch) -> None:
         now = home.clock()
         answered = None
+        calls = {one.event.call_id: one.event for one in reversed(batch.newborn) if one.event.kind is EventKind.TOOL_CALL}
         for one in batch.newborn:
             event = one.event
             if one.by_person and event.data_class == "normal" and _worth_asking(one, now):
                 queue.enqueue(db, event.event_id, session.project_id, one.signal is not None, now)
             if event.kind is EventKind.TOOL_RESULT and one.born:
-                _tool_grain(db, session, one, now)
+                _tool_grain(db, session, one, calls, now)
             if event.role is Role.ASSISTANT and event.kind is EventKind.MESSAGE and event.source_ms is not None:
                 answered = max(answered or 0, event.source_ms)
         shown = [(nonce, at_ms if at_ms is not None else now) for text, at_ms in batch.shown for nonce in NONCE.findall(text)]
@@ -198,14 +273,12 @@ def _worth_asking(one: Newborn, now: int) -> bool:
     return one.signal is not None or one.event.source_ms is None or now - one.event.source_ms <= QUEUE_MAX_AGE_MS
 
 
-def _tool_grain(db: sqlite3.Connection, session: Session, one: Newborn, now: int) -> None:
+def _tool_grain(db: sqlite3.Connection, session: Session, one: Newborn, calls: Mapping[str | None, Event], now: int) -> None:
     use = one.draft.tool
     if use is None:
         return  # a refused call did not run
-    call = db.execute(  # +: by the call's own index; the one that is in this order already would be walked through the whole session
-        "SELECT tool_name, text FROM events WHERE session_id = ? AND call_id = ? AND kind = 'tool_call' ORDER BY +generation, offset, part LIMIT 1",
-        (session.session_id, use.call_id),
-    ).fetchone()
+    called = calls.get(use.call_id)
+    call = (called.tool_name, called.text) if called is not None else _call(db, session.session_id, use.call_id)
     if call is None or call[0] is None:
         return  # the call itself was never seen (it lies before the retention)
     record_tool_call(
@@ -221,3 +294,11 @@ def _tool_grain(db: sqlite3.Connection, session: Session, one: Newborn, now: int
         error_text=use.error_text if use.is_error else "",
         now=use.at_ms if use.at_ms is not None else now,
     )
+
+
+def _call(db: sqlite3.Connection, session_id: str, call_id: str) -> tuple[str | None, str] | None:
+    row = db.execute(  # +: by the call's own index; the one that is in this order already would be walked through the whole session
+        "SELECT tool_name, text FROM events WHERE session_id = ? AND call_id = ? AND kind = 'tool_call' ORDER BY +generation, offset, part LIMIT 1",
+        (session_id, call_id),
+    ).fetchone()
+    return None if row is None else (row[0], row[1])

@@ -20,12 +20,15 @@ from afl_core.capture import adopt
 from afl_core.model.errors import AflError, StoreError
 from afl_core.review import queue
 from afl_core.settings.schema import Settings
-from afl_core.store import sessions, status
+from afl_core.store import sessions, status, transcripts
 from afl_core.store.connection import writing
+from afl_core.store.transcripts import Stamp, stamp_of
 from afl_core.worker import upkeep
-from afl_core.worker.absorb import Absorbed, absorb
+from afl_core.worker.absorb import Absorbed, absorb, capture_enabled
+from afl_core.worker.discovery import look
 from afl_core.worker.due import evaluate
 from afl_core.worker.journal import describe
+from afl_core.worker.leasing import RECONCILE, Leased
 from afl_core.worker.logs import open_log
 from afl_core.worker.mailbox import Mailbox
 from afl_core.worker.reviewing import Reviews
@@ -36,6 +39,9 @@ IDLE_MS = 120_000
 
 POLL_MS = 1_000
 """Transcripts of live sessions are looked at this often while the process is up."""
+
+LOOK_MS = 60_000
+"""Transcripts whose hooks were missed are looked for this often while the process is up."""
 
 AGAIN_MS = (300, 1_500, 4_000)
 """After a hook, the session is looked at again this much later: the host writes its records a little after it runs the hook."""
@@ -79,10 +85,12 @@ class Jobs:
         self.reviews = Reviews(home.paths.home, home.environ)
         self._started = self._busy = elapsed_ms()
         self._due: dict[str, list[int]] = {}
-        self._sizes: dict[str, tuple[int, int]] = {}
+        self._stamps: dict[str, Stamp] = {}
         self._failures: dict[str, int] = {}
         self._overdue: dict[str, int] = {}
         self._upkeep: int | None = None
+        self._looked: int | None = None
+        self._unread: dict[str, Stamp] = {}
         self._said: dict[str, tuple[str, int]] = {}
 
     def run(self) -> None:
@@ -93,6 +101,7 @@ class Jobs:
             messages = self.mailbox.wait(self._pause() / 1000)
             for message in messages:
                 self._take(message)
+            self._attempt("look", self._look)
             worked = self._absorb_due()
             worked = bool(self._attempt("poll", self._poll)) or worked
             if not self.mailbox.closed:
@@ -117,6 +126,24 @@ class Jobs:
             self._ask_for(session_id)
         for session_id in self._attempt("intake", lambda: sessions.with_waiting(self.home.db)) or ():
             self._ask_for(session_id)
+
+    def _look(self) -> None:
+        """Ask for sessions with something to read that no hook told of. One look at a time in a home, and each state of a file once."""
+        now = elapsed_ms()
+        if (self._looked is not None and now - self._looked < LOOK_MS) or self.mailbox.closed or not capture_enabled(self.home.db):
+            return
+        self._looked = now
+        with Leased(self.home.db, RECONCILE, self.home.clock) as lease:
+            if not lease.is_held:
+                return
+            since = self.home.clock() - self.home.settings.reconcile_lookback * 1000
+            found = look(self.home, since, keep_going=lease.keep)
+        for one in found.unread:
+            if self._unread.get(one.path) != one.stamp:
+                self._unread[one.path] = one.stamp
+                self._ask_for(one.session_id)
+        for error in found.errors:
+            self._say(f"look at {error['path']}", f"{error['code']}: {error['message']}")
 
     def _ask_for(self, session_id: str) -> None:
         self._due.setdefault(session_id, []).insert(0, elapsed_ms())
@@ -168,15 +195,18 @@ class Jobs:
         """Living sessions whose transcript changed since it was last looked at, and hook rows whose grace is over."""
         worked = False
         for row in sessions.alive(self.home.db, self.home.clock()):
-            if row.transcript_path is None:
-                continue
-            try:
-                found = os.stat(row.transcript_path)
-            except OSError:
-                continue
-            size = (found.st_size, found.st_mtime_ns)
-            if self._sizes.get(row.session_id) != size:
-                self._sizes[row.session_id] = size
+            files = [file.path for file in transcripts.of_session(self.home.db, row.session_id)]
+            if row.transcript_path is not None and row.transcript_path not in files:
+                files.append(row.transcript_path)
+            changed = False
+            for path in files:
+                try:
+                    stamp = stamp_of(os.stat(path, follow_symlinks=False))
+                except OSError:
+                    continue
+                changed = changed or self._stamps.get(path) != stamp
+                self._stamps[path] = stamp
+            if changed:
                 self._absorb(row.session_id)
                 worked = True
         for session_id in sessions.with_waiting(self.home.db):

@@ -68,6 +68,8 @@ def _told(result: ProcessResult) -> Done:
         return Done(ok=False, said=f"a pass hung and was ended {took}")
     try:
         body = json.loads(result.stdout)
+        if body.get("status") == "skipped":
+            return Done(ok=True, said=f"a pass was left to another process: {body['reason']}")
         counts = f"{body['filesScanned']} transcripts, {body['eventsCaptured']} events, {len(body['reviews'])} reviews"
         codes = sorted({str(one["code"]) for one in body["errors"]})
         return Done(ok=True, said=f"a pass {body['status']} {took}: {counts}" + (f"; {', '.join(codes)}" if codes else ""))

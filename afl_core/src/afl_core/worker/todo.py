@@ -77,7 +77,7 @@ class Lookout:
         newest = self._roots.newest(roots, (now - LOOK_BACK_MS) * 1_000_000)
         if not newest:
             return
-        known = {row[0] for row in db.execute("SELECT transcript_path FROM sessions UNION SELECT path FROM cursors")}
+        known = {row[0] for row in db.execute("SELECT transcript_path FROM sessions UNION SELECT path FROM transcripts")}
         yield from ((f"transcript {path}", "") for path in newest if path not in known)
 
 

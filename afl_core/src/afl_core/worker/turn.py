@@ -11,7 +11,8 @@ import sqlite3
 from collections.abc import Callable
 from typing import NamedTuple
 
-from afl_core.capture.projects import Project, lineage, locate, unscoped
+from afl_core.capture.belonging import know, project_of
+from afl_core.capture.projects import Project
 from afl_core.lessons import delivery, selection
 from afl_core.model.errors import WorkerError
 from afl_core.model.ids import new_nonce
@@ -61,7 +62,7 @@ def take(desk: Desk, frame: Frame, now: int, *, is_listening: bool = True) -> An
     env = _environment(desk, host, frame.env)
     desk.environments.remember(arrival.session_id, env)
     path = for_session(path, env)
-    home = _project(desk, arrival)
+    home = project_of(desk.db, arrival.session_id, arrival.cwd)
     is_canary = sessions.is_canary(arrival.session_id)
     gives = is_listening and path.memory_enabled and not arrival.by_machine and not is_canary and host.injects(arrival.event)
     extra = desk.selector.candidates(desk.db, home.project_id, arrival.text) if gives and arrival.kind == "prompt" and arrival.text else ()
@@ -81,14 +82,14 @@ def keep_spooled(desk: Desk, frame: Frame, received_ms: int) -> str:
         intake.count(desk.db, str(arrival), received_ms)
         return ""
     desk.environments.remember_earlier(arrival.session_id, _environment(desk, host, frame.env))
-    keep(desk, host, arrival, _project(desk, arrival))
+    keep(desk, host, arrival, project_of(desk.db, arrival.session_id, arrival.cwd))
     return arrival.session_id
 
 
 def keep(desk: Desk, host: Host, arrival: Arrival, project: Project) -> sessions.Session:
     """Write the session and, unless capture is off, the intake row, inside the caller's transaction. An event that is known changes nothing."""
     db = desk.db
-    _know(db, arrival, project)
+    know(db, project, arrival.received_ms, starts=arrival.kind == "session_start")
     sessions.touch(
         db,
         arrival.session_id,
@@ -114,15 +115,6 @@ def keep(desk: Desk, host: Host, arrival: Arrival, project: Project) -> sessions
     if session is None:
         raise sqlite3.IntegrityError("a session vanished inside the transaction that wrote it")
     return session
-
-
-def _know(db: sqlite3.Connection, arrival: Arrival, project: Project) -> None:
-    """Remember the project; a remote may be given to a repository later, so it is looked for again when a session starts."""
-    is_known = sessions.project(db, project.project_id) is not None
-    if is_known and not (project.kind == "git" and arrival.kind == "session_start" and not sessions.has_lineage(db, project.project_id)):
-        return
-    origin = lineage(project.root) if project.kind == "git" else None
-    sessions.add_project(db, project.project_id, root=project.root, kind=project.kind, lineage=origin, now=arrival.received_ms)
 
 
 def _row(keyring: Keyring, host: Host, arrival: Arrival, project: Project) -> intake.Intake:
@@ -211,14 +203,6 @@ def _choose(
 
 def _compacts(host: Host, arrival: Arrival) -> bool:
     return arrival.kind == "session_start" and arrival.source in host.compaction_sources
-
-
-def _project(desk: Desk, arrival: Arrival) -> Project:
-    """The project the session was first seen in; an agent that changes directory has not changed project."""
-    session = sessions.get(desk.db, arrival.session_id)
-    known = sessions.project(desk.db, session.project_id) if session else None
-    cwd = session.cwd if session else arrival.cwd
-    return Project(*known) if known else locate(cwd) if cwd else unscoped(arrival.session_id)
 
 
 def _environment(desk: Desk, host: Host, block: bytes) -> dict[str, str]:

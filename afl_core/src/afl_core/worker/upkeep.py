@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 import sqlite3
 
 from afl_core.api.home import Home
@@ -20,6 +21,9 @@ ORPHAN_MS = 60 * 60 * 1000
 
 OMISSIONS_MS = 30 * DAY_MS
 """How long it can be explained why a card was left out of a prompt."""
+
+TRANSCRIPTS_MS = 30 * DAY_MS
+"""A transcript that is gone and was not looked at for this long is not looked for any more; where it was read to is remembered."""
 
 KEYS_MS = DAY_MS
 """A data key younger than this may belong to a process that is about to seal with it."""
@@ -40,6 +44,7 @@ def run(home: Home) -> dict[str, int]:
         done["intake"] = expire_intake(home.db, now - retention, waiting_before=now - UNREVIEWED_FACTOR * retention)
     done["tool_grains"] = expire_tool_grains(home.db, now - home.settings.tool_retention_days * DAY_MS)
     done["blobs"] = sweep_blobs(home, now)
+    done["transcripts"] = forget_transcripts(home.db, now - TRANSCRIPTS_MS)
     done["omissions"] = expire_omissions(home.db, now - OMISSIONS_MS)
     done["keys"] = sweep_keys(home, now - KEYS_MS)
     with writing(home.db):
@@ -101,6 +106,16 @@ def sweep_blobs(home: Home, now: int) -> int:
 
 def _is_pointed_at(db: sqlite3.Connection, name: str) -> bool:
     return db.execute("SELECT 1 FROM events WHERE blob = ? LIMIT 1", (name,)).fetchone() is not None
+
+
+def forget_transcripts(db: sqlite3.Connection, before: int) -> int:
+    """Forget files that are gone: each one known costs every look for transcripts a little."""
+    rows = db.execute("SELECT path FROM transcripts WHERE updated_ms < ?", (before,)).fetchall()
+    gone = [(path,) for (path,) in rows if not os.path.lexists(path)]
+    for start in range(0, len(gone), BATCH):
+        with writing(db):
+            db.executemany("DELETE FROM transcripts WHERE path = ?", gone[start : start + BATCH])
+    return len(gone)
 
 
 def expire_omissions(db: sqlite3.Connection, before: int) -> int:

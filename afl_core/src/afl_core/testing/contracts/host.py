@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from afl_core.model.observation import Observation
 from afl_core.spec.host import CONTEXT_SLOT, STATE_LIMIT_BYTES, HostAdapter, Line
+from afl_core.spec.transcripts import HEAD_LIMIT_BYTES, FindsTranscripts
 
 KINDS = {"prompt", "stop", "session_start", "session_end"}
 
@@ -93,6 +94,32 @@ class HostContract(abc.ABC):
     def test_it_never_raises_on_what_a_file_holds(self, data: list[bytes]) -> None:
         """Broken records are skipped."""
         self.make().parse([Line(number, line) for number, line in enumerate(data)], {})
+
+    def test_its_transcripts_are_looked_for_below_its_own_place_by_bounded_patterns(self, tmp_path: pathlib.Path) -> None:
+        """One component a level; an adapter that finds nothing has nothing to keep here."""
+        adapter = self.make()
+        if not isinstance(adapter, FindsTranscripts):
+            return
+        roots = adapter.transcript_roots(adapter.locate(tmp_path, {"HOME": str(tmp_path), "PATH": ""}))
+        assert roots
+        for root in roots:
+            assert root.folder.is_relative_to(tmp_path)
+            parts = root.pattern.split("/")
+            assert all(part and part not in (".", "..") and "**" not in part for part in parts)
+        assert list(tmp_path.iterdir()) == []
+
+    @settings(suppress_health_check=[HealthCheck.differing_executors])
+    @given(start=st.binary(max_size=300), cut=st.integers(0, HEAD_LIMIT_BYTES))
+    def test_it_says_whose_any_file_is_without_an_error(self, start: bytes, cut: int) -> None:
+        """Whatever a head holds, and wherever it ends: an identity, or not yet a transcript."""
+        adapter = self.make()
+        if not isinstance(adapter, FindsTranscripts):
+            return
+        recorded = b"\n".join(self.records())[:HEAD_LIMIT_BYTES]
+        for head in (start, recorded[:cut], start + recorded[:cut]):
+            for beside in (None, start):
+                found = adapter.identify(pathlib.Path("/nowhere/s.jsonl"), head, lambda _name, said=beside: said)  # type: ignore[misc]
+                assert found is None or found.native_id
 
     def test_it_knows_no_foreign_command_as_its_own(self) -> None:
         """Other people's hooks are never touched."""
