@@ -14,6 +14,7 @@ import threading
 import pytest
 
 from afl_core.setup.fire import fire_health
+from afl_core.store.schema import SCHEMA_VERSION
 
 _PATH = pathlib.Path(__file__).with_name("two_builds.py")
 _SPEC = importlib.util.spec_from_file_location("two_builds", _PATH)
@@ -24,7 +25,7 @@ sys.modules.setdefault("two_builds", two_builds)
 _SPEC.loader.exec_module(two_builds)
 
 MIGRATED = {
-    "store__schema": ("(EVIDENCE + REVIEW + MEMORY + GOVERNANCE,)", '(EVIDENCE + REVIEW + MEMORY + GOVERNANCE, "CREATE TABLE later (x);")')
+    "store__schema": ("SCHEMA_VERSION = len(MIGRATIONS)", 'MIGRATIONS += ("CREATE TABLE later (x);",)\nSCHEMA_VERSION = len(MIGRATIONS)')
 }
 """A release that has one more migration."""
 
@@ -57,7 +58,7 @@ def test_an_upgrade_is_noticed_and_says_what_changed_and_the_hosts_settings_stay
     assert planned["changes"] == done["changes"]
     found = by_what(done)
     assert found["version"] == [("0.0.9", "0.1.0")]
-    assert found["schema"] == [(1, 2)]
+    assert found["schema"] == [(SCHEMA_VERSION, SCHEMA_VERSION + 1)]
     assert found["hook_file"] == [(None, "client.py"), (None, "constants.py")]
     assert "settings" not in found
     assert "python" not in found
@@ -191,7 +192,7 @@ def test_a_way_back_over_a_migration_is_refused_and_loses_nothing(machine):
     machine.put("0.0.9")
     said = machine.afl("install", status=1)
     assert "AFL-STORE-003" in said
-    assert "was written by a newer version (schema 2, this one knows 1)" in said
+    assert f"was written by a newer version (schema {SCHEMA_VERSION + 1}, this one knows {SCHEMA_VERSION})" in said
     assert "install the newer version of afl-core again" in said
     assert {path: path.read_bytes() for path in pack} == pack
     report = machine.json("doctor", status=1)
@@ -209,7 +210,7 @@ def test_a_way_back_without_a_migration_is_made_and_said(machine):
     assert any("goes back from 0.0.9 to 0.0.8" in warning for warning in machine.json("install")["warnings"])
 
 
-@pytest.mark.parametrize("step", ["store:migrated-2", "hook:constants.py", "current:ready"])
+@pytest.mark.parametrize("step", [f"store:migrated-{SCHEMA_VERSION + 1}", "hook:constants.py", "current:ready"])
 def test_an_upgrade_that_is_killed_goes_on_with_the_next_install_and_loses_no_words(machine, step):
     machine.prompt("before")
     machine.put("0.1.0", **MIGRATED)

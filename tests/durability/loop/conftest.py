@@ -220,6 +220,10 @@ class Product:
         assert done.stdout, done.stderr.decode("utf-8", "replace")
         return json.loads(done.stdout)
 
+    def reconciles_cleanly(self) -> bool:
+        """Whether a pass had its turn (a killed process holds its lease until that ends) and met no error."""
+        return self.reconcile().get("errors") == []
+
     # what can be seen
 
     def open(self) -> Home:

@@ -85,7 +85,7 @@ def test_reconcile_goes_on_without_front_and_jobs(step, product, undisturbed):
     product.until(product.crashed, "the kill")
     product.kill("front")
     product.kill("jobs")
-    product.until(lambda: product.reconcile()["errors"] == [] and product.is_calm(), "calm by reconcile")
+    product.until(lambda: product.reconciles_cleanly() and product.is_calm(), "calm by reconcile")
     assert product.picture() == expected
     assert product.pids("front") == product.pids("jobs") == []
     product.check_leftovers()

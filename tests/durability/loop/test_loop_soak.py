@@ -48,7 +48,7 @@ def test_random_kills_while_three_sessions_run_change_nothing(make, undisturbed)
     assert killed >= 5
 
     product.begin_later()
-    product.until(lambda: not product.reconcile()["errors"] and product.is_calm(), "calm by reconcile")
+    product.until(lambda: product.reconciles_cleanly() and product.is_calm(), "calm by reconcile")
     made = product.picture()
     assert len(made["reports"]) == len(CASES)
     assert made == expected

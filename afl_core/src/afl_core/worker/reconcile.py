@@ -178,6 +178,9 @@ def _catch_up(
         body["recoveredReviewers"] = len(queue.recover(home.db, home.clock()))
     due.evaluate(home.db, home.settings, home.clock())
     checkpoint("evaluated")
+    _try(
+        body, "upkeep", functools.partial(upkeep.sweep_reviews, home)
+    )  # evidence that a killed review had written out does not lie for an hour
     last = (status.get(home.db, "upkeep") or {}).get("updated_ms", 0)
     if not 0 <= home.clock() - last < UPKEEP_MS:
         _try(body, "upkeep", functools.partial(upkeep.run, home))

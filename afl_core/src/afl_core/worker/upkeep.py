@@ -36,7 +36,7 @@ log = logging.getLogger("afl.upkeep")
 def run(home: Home) -> dict[str, int]:
     """One pass; returns what was removed, by kind."""
     now = home.clock()
-    done = {"contexts": sweep_contexts(home.paths)}
+    done = {"contexts": sweep_reviews(home)}
     if home.settings.retention_days > 0:
         retention = home.settings.retention_days * DAY_MS
         done["events"] = expire_events(home.db, now - retention)
@@ -52,6 +52,11 @@ def run(home: Home) -> dict[str, int]:
     if any(done.values()):
         log.info("upkeep: %s", " ".join(f"{name}={count}" for name, count in sorted(done.items()) if count))
     return done
+
+
+def sweep_reviews(home: Home) -> int:
+    """Remove the files of reviews whose process was killed; gives how many reviews that were."""
+    return sweep_contexts(home.paths)
 
 
 def expire_events(db: sqlite3.Connection, before: int) -> int:
