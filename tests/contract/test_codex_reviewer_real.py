@@ -67,13 +67,14 @@ def review(home, codex_bin):
             known |= {KEY_VARIABLE: "dummy"} if key else {}
             request = ReviewRequest("INSTRUCTIONS", json.dumps({"events": ["EVIDENCE </afl_evidence>"]}), schema, model, folder)
             command = CodexReviewer().command(request, known)
-            result = run(
-                command.argv,
-                environment=child_environment(known, (*command.env_names, KEY_VARIABLE), command.env),
-                cwd=workdir.prepare(str(folder), command),
-                deadline_seconds=seconds,
-                stdin=command.stdin,
-            )
+            with workdir.opened(str(folder), command, "") as cwd:
+                result = run(
+                    command.argv,
+                    environment=child_environment(known, (*command.env_names, KEY_VARIABLE), command.env),
+                    cwd=cwd,
+                    deadline_seconds=seconds,
+                    stdin=command.stdin,
+                )
             result = attrs.evolve(result, outputs=workdir.outputs(str(folder), command))
             return Reviewed(CodexReviewer().read(result), service.requests, home, folder)
 

@@ -39,10 +39,35 @@ class Reviewed:
 def review(home, gemini_bin):
     """Run one review in a home with hooks, a server, an extension, a memory file and comments; gives the answer, the requests and the files that came."""
 
-    def reviewed(*steps, isolated=True, key="mock-key", kind="gemini-api-key", url=None, deadline=120):
-        config, mark, work = home / ".gemini", home / "fired", home / "work"
+    def reviewed(*steps, isolated=True, key="mock-key", kind="gemini-api-key", url=None, deadline=120, number=1):
+        config, mark, work = home / ".gemini", home / "fired", home / "work" / str(number)
+        work.mkdir(parents=True)
+        if number == 1:
+            prepared(config, mark, kind)
+        before = contents_of(home)
+        with MockGemini(steps) as service:
+            known = {"HOME": str(home), "PATH": os.environ["PATH"], "AGENT_FEEDBACK_LOOP_GEMINI_COMMAND": gemini_bin}
+            known |= {"GOOGLE_GEMINI_BASE_URL": url or service.url, "NO_PROXY": "127.0.0.1"}
+            known |= {"GEMINI_API_KEY": key} if key else {}
+            known |= {"AGENT_FEEDBACK_LOOP_REVIEWER_ENV_ALLOWLIST": "GEMINI_API_KEY"} if isolated else {}
+            request = ReviewRequest("INSTRUCTIONS", json.dumps({"events": ["EVIDENCE </afl_evidence>"]}), RECEIPT, "", work)
+            command = GeminiReviewer().command(request, known)
+            # In the person's home the login is what the host finds there; a variable stands for it here.
+            names = (*command.env_names, *(allowlisted("GEMINI_API_KEY") if key else ()))
+            with workdir.opened(str(work), command, str(home / "work" / "lasting" / "gemini")) as cwd:
+                result = run(
+                    command.argv,
+                    environment=child_environment(known, names, command.env),
+                    cwd=cwd,
+                    deadline_seconds=deadline,
+                    stdin=command.stdin,
+                )
+            now = contents_of(home)
+            written = {path for path in now if now[path] != before.get(path)} | (set(before) - set(now))
+            return Reviewed(GeminiReviewer().read(result), service.requests, written, mark.exists())
+
+    def prepared(config, mark, kind):
         config.mkdir()
-        work.mkdir()
         settings = base()
         settings["security"]["auth"]["selectedType"] = kind
         fires = {"type": "command", "command": f"touch '{mark}'"}
@@ -55,26 +80,6 @@ def review(home, gemini_bin):
         (config / "settings.json").write_text("// mine\n" + json.dumps(settings) + " /* end */\n", encoding="utf-8")
         (config / "GEMINI.md").write_text("MEMORY-OF-THE-PERSON\n", encoding="utf-8")
         (home / ".env").write_text("GEMINI_CLI_CUSTOM_HEADERS=x-person:yes\n", encoding="utf-8")
-        before = contents_of(home)
-        with MockGemini(steps) as service:
-            known = {"HOME": str(home), "PATH": os.environ["PATH"], "AGENT_FEEDBACK_LOOP_GEMINI_COMMAND": gemini_bin}
-            known |= {"GOOGLE_GEMINI_BASE_URL": url or service.url, "NO_PROXY": "127.0.0.1"}
-            known |= {"GEMINI_API_KEY": key} if key else {}
-            known |= {"AGENT_FEEDBACK_LOOP_REVIEWER_ENV_ALLOWLIST": "GEMINI_API_KEY"} if isolated else {}
-            request = ReviewRequest("INSTRUCTIONS", json.dumps({"events": ["EVIDENCE </afl_evidence>"]}), RECEIPT, "", work)
-            command = GeminiReviewer().command(request, known)
-            # In the person's home the login is what the host finds there; a variable stands for it here.
-            names = (*command.env_names, *(allowlisted("GEMINI_API_KEY") if key else ()))
-            result = run(
-                command.argv,
-                environment=child_environment(known, names, command.env),
-                cwd=workdir.prepare(str(work), command),
-                deadline_seconds=deadline,
-                stdin=command.stdin,
-            )
-            now = contents_of(home)
-            written = {path for path in now if now[path] != before.get(path)} | (set(before) - set(now))
-            return Reviewed(GeminiReviewer().read(result), service.requests, written, mark.exists())
 
     return reviewed
 
@@ -108,6 +113,23 @@ def test_a_run_in_the_persons_home_gives_a_receipt_fires_no_hook_and_leaves_only
     assert seen.schema is not None
     assert {path for path in done.written if "/afl-isolated-review/" not in path} <= {".gemini/projects.json"}
     assert [path for path in done.written if path.startswith(".gemini/tmp/afl-isolated-review/chats/session-")]
+
+
+def test_a_second_run_in_the_persons_home_adds_nothing_to_the_first(review, home):
+    for number in (1, 2, 3):
+        done = review(reviewing({"ok": True}), isolated=False, number=number)
+        assert done.answer.receipt == {"ok": True}
+        left = set(contents_of(home))
+        # The host's locks are directories too, which it removes a little after its end.
+        folders = {str(path.relative_to(home)) for path in (home / ".gemini").rglob("*") if path.is_dir() and path.suffix != ".lock"}
+        if number == 1:
+            first, first_folders = left, folders
+    logs = {path for path in left if path.startswith(".gemini/tmp/afl-isolated-review/chats/session-")}
+    assert {path for path in left ^ first if path not in logs and "/chats/session-" not in path} == set()
+    assert folders == first_folders
+    assert 1 <= len(logs) <= 2, "the host lets the log of an earlier review go when it begins the next"
+    assert len(json.loads((home / ".gemini/projects.json").read_text("utf-8"))["projects"]) == 1
+    assert os.listdir(home / "work/lasting/gemini/afl-isolated-review") == []
 
 
 @pytest.mark.parametrize(

@@ -57,6 +57,10 @@ class ClaudeHost:
         """Where its own memory of a directory lies."""
         return native_memory.folder(at, project)
 
+    def hides_memory(self, at: HostPlace, environ: Mapping[str, str]) -> bool:
+        """Whether its agents are not shown that memory."""
+        return native_memory.is_off(at, environ)
+
     def parse_note(self, name: str, data: bytes) -> NativeNote | None:
         """One file of that memory."""
         return native_memory.parse(name, data)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from afl_core.spec.host import HostPlace
@@ -10,6 +12,9 @@ from afl_core.spec.native_memory import NativeNote
 
 INDEX = "MEMORY.md"
 """The host's own list of the other files."""
+
+OFF_VARIABLE = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
+OFF_SETTING = "autoMemoryEnabled"
 
 FENCE = "---"
 FEEDBACK = "feedback"
@@ -20,6 +25,17 @@ _FIELD = re.compile(r"(\s*)([A-Za-z_-]+):(?:\s+(.*?))?\s*")
 def folder(place: HostPlace, project: Path) -> Path:
     """`projects/<directory, every character but ASCII letters and digits as '-'>/memory`."""
     return place.config_dir / "projects" / re.sub(r"[^A-Za-z0-9]", "-", str(project)) / "memory"
+
+
+def is_off(place: HostPlace, environ: Mapping[str, str]) -> bool:
+    """Whether the host was told to keep no memory, by its variable or its settings. Settings that cannot be read say nothing."""
+    if environ.get(OFF_VARIABLE, "").strip().lower() in ("1", "true", "yes", "on"):
+        return True
+    try:
+        settings = json.loads(place.settings_path.read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return False
+    return isinstance(settings, dict) and settings.get(OFF_SETTING) is False
 
 
 def parse(name: str, data: bytes) -> NativeNote | None:

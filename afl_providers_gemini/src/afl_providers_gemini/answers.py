@@ -11,6 +11,13 @@ from afl_providers_gemini.record import mapping_of, text_of
 ASKING_TOOL = "ask_user"
 PLANNING_TOOL = "exit_plan_mode"
 REFUSED = "Plan rejected. User feedback: "
+REFUSALS = {
+    PLANNING_TOOL: ("Plan rejected. ", "User cancelled the plan approval dialog."),
+    "enter_plan_mode": ("User cancelled entering Plan Mode.",),
+    ASKING_TOOL: ("User dismissed ask_user dialog",),
+}
+"""How the result opens of a dialogue that the person turned down. To the host such a call is a success."""
+
 SHOWN = "Feedback: "
 SEPARATOR = ", "
 """Between the labels of an answer with several choices."""
@@ -24,6 +31,11 @@ def answers(name: str, call: Mapping[str, Any], text: str) -> Iterator[tuple[str
         shown = text_of(call.get("resultDisplay")) or ""
         if shown.startswith(SHOWN) and (words := shown[len(SHOWN) :]).strip():
             yield words, True
+
+
+def refuses(name: str, text: str) -> bool:
+    """Whether the person turned the tool's dialogue down, so that it did nothing. `text` is the tool's result."""
+    return text.startswith(REFUSALS.get(name, ()))
 
 
 def _free(asked: Mapping[str, Any], text: str) -> Iterator[str]:

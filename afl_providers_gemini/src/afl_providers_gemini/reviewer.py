@@ -48,6 +48,7 @@ class GeminiReviewer:
             env=environment(login, str(request.workdir)),
             files=files(login, model, accepted(request.schema)),
             folder=FOLDER,
+            lasting=not login.isolated,
         )
 
     def read(self, result: ProcessResult) -> ReviewerAnswer:

@@ -51,6 +51,9 @@ def settings(login: Login, model: str, schema: Mapping[str, Any]) -> dict[str, A
     if login.isolated:
         off["security"] = {"auth": {"selectedType": login.auth_type}, "folderTrust": {"enabled": False}}
         off["general"]["sessionRetention"] = {"enabled": False}
+    else:
+        # Of this folder's own sessions, in the person's home: the last review's log goes when the next begins.
+        off["general"]["sessionRetention"] = {"enabled": True, "maxCount": 1}
     return off
 
 

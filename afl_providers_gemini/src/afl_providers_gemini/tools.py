@@ -9,7 +9,7 @@ from typing import Any
 import attrs
 
 from afl_core.model.observation import Cut, Denial, Observation, Said, Speaker, ToolCalled, ToolReturned
-from afl_providers_gemini.answers import answers
+from afl_providers_gemini.answers import answers, refuses
 from afl_providers_gemini.manifest import HOOK_CONTEXT
 from afl_providers_gemini.record import Record, json_text, mapping_of, milliseconds, parts_of, text_of
 from afl_providers_gemini.state import ParseState
@@ -112,6 +112,6 @@ def _exit_code(end: ToolEnd) -> int | None:
 
 def _denial(end: ToolEnd) -> Denial:
     """Only a person cancels: by refusing, by refusing another call of the same reply, or by a cut."""
-    if end.status == "cancelled":
+    if end.status == "cancelled" or refuses(end.name, end.text):
         return Denial.PERSON
     return Denial.POLICY if end.status == "error" and BY_POLICY.match(end.text) else Denial.NONE

@@ -79,7 +79,8 @@ def test_a_run_in_the_persons_home_has_the_same_settings_in_a_folder_that_is_tru
     ours = json.loads(kept.files["afl-isolated-review/.gemini/settings.json"])
     theirs = json.loads(isolated.files["home/.gemini/settings.json"])
     assert "security" not in ours  # the login is the person's own, and which folders are trusted is theirs to say
-    assert "sessionRetention" not in ours["general"]
+    assert ours["general"]["sessionRetention"] == {"enabled": True, "maxCount": 1}
+    assert (kept.lasting, isolated.lasting) == (True, False)
     for name in ("hooksConfig", "skills", "experimental", "tools", "admin", "modelConfigs", "model", "telemetry", "privacy"):
         assert ours[name] == theirs[name]
     assert kept.env["GEMINI_CLI_TRUST_WORKSPACE"] == "true"

@@ -8,7 +8,8 @@ import os
 import capture_world
 import pytest
 
-from afl_core.api.native_memory import NOTE_BYTES, imported
+from afl_core.api.native_memory import imported
+from afl_core.api.notes import NOTE_BYTES
 from afl_core.memory.native import TEXT_CHARS
 from afl_core.model.errors import CaptureError
 from afl_core.model.grain import HeadKey

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import stat
 from pathlib import Path
 from typing import Any
 
 import attrs
 
+from afl_core.api import held, notes
 from afl_core.api.home import Home
 from afl_core.capture.projects import locate
 from afl_core.memory import native
@@ -18,12 +18,6 @@ from afl_core.spec.host import HostAdapter
 from afl_core.spec.native_memory import KeepsMemory
 from afl_core.store import sessions
 from afl_core.store.connection import writing
-
-NOTE_BYTES = 64 * 1024
-"""A larger file is no note."""
-
-NOTES = 500
-"""Files of one memory that are looked at; the rest is reported."""
 
 
 @attrs.frozen
@@ -48,12 +42,16 @@ def imported(home: Home, directory: str | None, host: str | None, *, dry_run: bo
     for name, adapter in sorted(_keeping(home, host).items()):
         place = adapter.locate(Path(home.paths.home), home.environ)
         keeper: Any = adapter
-        folders = dict.fromkeys(keeper.memory_folder(place, at) for at in (Path(project.root), here))
-        rows += [_one(home, name, keeper, project_ns(project.project_id), file, dry_run) for folder in folders for file in _files(folder)]
-        rows += [Row(name, str(folder), "skipped", f"more than {NOTES} files") for folder in folders if len(_listed(folder)) > NOTES]
+        folders = dict.fromkeys(keeper.memory_folder(place, at) for at in (notes.top(project.root), here))
+        rows += [
+            _one(home, name, keeper, project_ns(project.project_id), file, dry_run) for folder in folders for file in notes.files(folder)
+        ]
+        rows += [Row(name, str(folder), "skipped", f"more than {notes.NOTES} files") for folder in folders if notes.is_cut(folder)]
     if not dry_run and any(row.grain for row in rows):
         with writing(home.db):
             sessions.add_project(home.db, project.project_id, root=project.root, kind=project.kind, lineage=None, now=home.clock())
+    if not dry_run:
+        held.mark(home)
     return [attrs.asdict(row) for row in rows]
 
 
@@ -66,21 +64,10 @@ def _keeping(home: Home, host: str | None) -> dict[str, HostAdapter]:
     return found
 
 
-def _listed(folder: Path) -> list[str]:
-    try:
-        return sorted(os.listdir(folder))
-    except (FileNotFoundError, NotADirectoryError):
-        return []
-
-
-def _files(folder: Path) -> list[Path]:
-    return [folder / name for name in _listed(folder)[:NOTES]]
-
-
 def _one(home: Home, host: str, keeper: KeepsMemory, ns: str, path: Path, dry_run: bool) -> Row:
     if not path.name.isprintable():
         return Row(host, path.name.encode("utf-8", "replace").decode(), "skipped", "its name is not plain text")
-    data = _read(path)
+    data = notes.read(path)
     if isinstance(data, str):
         return Row(host, path.name, "skipped", data)
     note = keeper.parse_note(path.name, data)
@@ -97,20 +84,3 @@ def _one(home: Home, host: str, keeper: KeepsMemory, ns: str, path: Path, dry_ru
         with writing(home.db):
             grain = native.store(home.db, ns, fact, home.clock())
     return Row(host, path.name, action or "imported", grain=grain)
-
-
-def _read(path: Path) -> bytes | str:
-    """The bytes of a small regular file of the person's own, or why not."""
-    try:
-        handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError as bad:
-        return f"cannot be opened: {bad.strerror}"
-    try:
-        found = os.fstat(handle)
-        if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
-            return "no file of yours"
-        with open(handle, "rb", closefd=False) as file:
-            data = file.read(NOTE_BYTES + 1)
-    finally:
-        os.close(handle)
-    return data if len(data) <= NOTE_BYTES else f"larger than {NOTE_BYTES} bytes"

@@ -29,6 +29,7 @@ REASONS = {
     "oversize": "its card is too long for any prompt",
     "budget": "the token budget was used up",
     "host_limit": "the host's limit was used up",
+    "held_by_host": "the host's own memory says the same already",
     "delivered": "delivered already in this context window",
     "again": "given again later in this context window; only the last time is kept",
     "disabled": "it was disabled",

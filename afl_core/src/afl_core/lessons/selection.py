@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from afl_core.lessons import hold, relevance
 from afl_core.lessons.frame import NONCE_DIGITS, assemble
-from afl_core.store import deliveries, projection
+from afl_core.store import deliveries, held, projection
 from afl_core.store.deliveries import Delivery
 from afl_core.store.projection import Row
 
@@ -25,6 +25,9 @@ MAX_CANDIDATES = 12
 MAX_SEVERE = 4
 MAX_EMISSIONS = 2
 """How often one revision is given in one epoch when the transcript never proves that it arrived."""
+
+HELD = "held_by_host"
+"""The reason why a card is not given whose words the host shows its agents already."""
 
 _SEVERE_RANK = 1
 
@@ -41,7 +44,7 @@ class Chosen(NamedTuple):
 
 class Omitted(NamedTuple):
     """A lesson that is not given. `reason`: no_match, other_place, family, trend_only, delivered, unconfirmed, conflict, severe_limit,
-    candidate_limit, oversize, budget or host_limit.
+    candidate_limit, oversize, budget, host_limit or held_by_host.
     """
 
     lesson_id: str
@@ -109,8 +112,12 @@ def select(  # noqa: PLR0913 - what a prompt and its host say, each by name
     limit_bytes: int | None,
     budget_tokens: int,
     extra: Sequence[str] = (),
+    host: str = "",
 ) -> Selection:
-    """The cards for one prompt. `extra`: lesson ids a selector plug-in adds; they count as a match, every other rule stays."""
+    """The cards for one prompt. `extra`: lesson ids a selector plug-in adds; they count as a match, every other rule stays.
+
+    `host`: whose own memory may hold a card already.
+    """
     rows = projection.for_project(db, project_id)
     if not rows:
         return Selection((), (), None, "", 0)
@@ -120,9 +127,13 @@ def select(  # noqa: PLR0913 - what a prompt and its host say, each by name
     seen = relevance.recent(db, session_id) if any(wanted["tools"] or wanted["paths"] for _, wanted in rules) else None
     work = relevance.task(prompt, cwd, seen)
     added = frozenset(extra)
+    known = held.of_host(db, project_id, host)
     found: list[_Candidate] = []
     omitted: list[Omitted] = []
     for row, wanted in rules:
+        if (row.lesson_id, row.revision) in known:
+            omitted.append(Omitted(row.lesson_id, HELD))
+            continue
         why = relevance.match(wanted, work)
         if why is None:
             omitted.append(Omitted(row.lesson_id, "other_place"))
@@ -144,13 +155,18 @@ def reselect(
     limit_chars: int | None,
     limit_bytes: int | None,
     budget_tokens: int,
+    host: str = "",
 ) -> Selection:
     """The cards for a fresh context window: what earlier epochs of this session were given, and every severe card of the project."""
     given = deliveries.of_session(db, session_id)
     before = {past.lesson_id for past in given if past.epoch != epoch}
     found: list[_Candidate] = []
     omitted: list[Omitted] = []
+    known = held.of_host(db, project_id, host)
     for row in projection.for_project(db, project_id):
+        if (row.lesson_id, row.revision) in known:
+            omitted.append(Omitted(row.lesson_id, HELD))
+            continue
         why: dict[str, Any] = {}
         if row.lesson_id in before:
             why["again"] = True
@@ -187,21 +203,21 @@ def _choose(
             fresh.append(one)
 
     disputed = [one for one in fresh if one.row.conflict != "none"]
-    held = [
+    untold = [
         hold.Held(one.row.severity, one.row.lesson_id, "conflict") for one in disputed if one.severe and one.row.conflict == hold.SAFETY
     ]
-    if held and not deliveries.hold_told(db, session_id, hold.SAFETY, epoch):
+    if untold and not deliveries.hold_told(db, session_id, hold.SAFETY, epoch):
         left = (*omitted, *(Omitted(one.row.lesson_id, "conflict") for one in fresh))
-        return Selection((), left, hold.SAFETY, _fitting(hold.SAFETY, held, limits), 0)
+        return Selection((), left, hold.SAFETY, _fitting(hold.SAFETY, untold, limits), 0)
     omitted += [Omitted(one.row.lesson_id, "conflict") for one in disputed]
 
     order = sorted((one for one in fresh if one.row.conflict == "none"), key=_order)
     taken, passed = _walk(order, limits)
     omitted += [Omitted(one.row.lesson_id, reason) for one, reason in passed]
-    held = [hold.Held(one.row.severity, one.row.lesson_id, reason) for one, reason in passed if one.severe]
-    if not held or deliveries.hold_told(db, session_id, hold.OVERFLOW, epoch):
+    untold = [hold.Held(one.row.severity, one.row.lesson_id, reason) for one, reason in passed if one.severe]
+    if not untold or deliveries.hold_told(db, session_id, hold.OVERFLOW, epoch):
         return _selection(taken, omitted, None, "")
-    text = _fitting(hold.OVERFLOW, held, limits)
+    text = _fitting(hold.OVERFLOW, untold, limits)
     # Room for the hold comes from Majors; a severe card is worth more than the notice that others are missing.
     while text and not limits.admit(_shown(taken, text)):
         if taken and not taken[-1].severe:
@@ -275,9 +291,9 @@ def _shown(cards: Sequence[_Candidate], hold_text: str) -> str:
     return assemble([one.row.card_text for one in cards], "0" * NONCE_DIGITS, hold_text)
 
 
-def _fitting(state: str, held: Sequence[hold.Held], limits: Limits) -> str:
+def _fitting(state: str, untold: Sequence[hold.Held], limits: Limits) -> str:
     """The longest form of a hold that the host's limits admit; '' when none does."""
-    return next((text for text in hold.texts(state, held) if limits.admit(text)), "")
+    return next((text for text in hold.texts(state, untold) if limits.admit(text)), "")
 
 
 def _selection(taken: Sequence[_Candidate], omitted: Sequence[Omitted], state: str | None, text: str) -> Selection:

@@ -54,6 +54,11 @@ def fold(text: str) -> str:
     """The form in which texts are compared: NFKC, case-folded, white space single; only the head and tail of a very long text."""
     if len(text) > MAX_TEXT:
         text = text[: MAX_TEXT * 3 // 4] + " " + text[-MAX_TEXT // 4 :]
+    return folded(text)
+
+
+def folded(text: str) -> str:
+    """The same form of a whole text, however long it is."""
     return " ".join(unicodedata.normalize("NFKC", text).casefold().split())
 
 

@@ -243,14 +243,16 @@ class _Work:
             queue.held(self.db, self.lease, now)
             self.check_budget(way.name, now)  # another process may have begun the day's last run since the first look
             spend_rows.begin(self.db, self.run)
-        result = processes.run(
-            command.argv,
-            environment=environment,
-            cwd=workdir.prepare(files.workdir, command) if way.in_workdir else self.paths.data,
-            deadline_seconds=self.settings.reviewer_timeout_ms / 1000,
-            stdin=command.stdin,
-            on_tick=self.renew,
-        )
+        lasting = os.path.join(self.paths.lasting, way.name)
+        with workdir.opened(files.workdir, command, lasting) if way.in_workdir else contextlib.nullcontext(self.paths.data) as folder:
+            result = processes.run(
+                command.argv,
+                environment=environment,
+                cwd=folder,
+                deadline_seconds=self.settings.reviewer_timeout_ms / 1000,
+                stdin=command.stdin,
+                on_tick=self.renew,
+            )
         result = attrs.evolve(result, outputs=workdir.outputs(files.workdir, command))
         answer = way.read(result)
         self.usage = answer.usage

@@ -91,6 +91,11 @@ class Paths:
         return os.path.join(self.data, "reviewer-contexts")
 
     @property
+    def lasting(self) -> str:
+        """Directories that reviewers run in and that keep their path; empty between reviews."""
+        return os.path.join(self.data, "reviewer-folders")
+
+    @property
     def run(self) -> str:
         """Socket, locks, spool key, marks."""
         return os.path.join(self.data, "run")

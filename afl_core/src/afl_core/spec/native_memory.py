@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
@@ -30,4 +31,13 @@ class KeepsMemory(Protocol):
 
     def parse_note(self, name: str, data: bytes) -> NativeNote | None:
         """The note in a file of that name; None for a file that is no note (an index, another format). Never raises."""
+        ...
+
+
+@runtime_checkable
+class HidesMemory(Protocol):
+    """An adapter with a memory that its host can be told not to use. What is hidden from the host's agents is given them by us."""
+
+    def hides_memory(self, place: HostPlace, environ: Mapping[str, str]) -> bool:
+        """Whether the host's agents are not shown its memory. Reads at most the host's settings; never raises."""
         ...

@@ -34,7 +34,9 @@ class ReviewerCommand:
 
     `files`: what core writes into the request's `workdir` before (relative path -> content; private, gone with the run). `outputs`: relative paths
     there that the command writes; core reads them back, capped, into `ProcessResult.outputs`. `folder`: the directory in `workdir` the command
-    runs in, made by core ('' is `workdir` itself).
+    runs in, made by core ('' is `workdir` itself). `lasting`: let `folder` be a directory of core's own that has the same path in every review
+    of this provider (for a host that keeps something in the person's home for each directory it runs in); files below `folder/` are written
+    there, and it is emptied before and after. While another review is in it, `folder` lies in `workdir` as ever. Outputs are always in `workdir`.
     """
 
     argv: tuple[str, ...]
@@ -44,6 +46,7 @@ class ReviewerCommand:
     files: Mapping[str, bytes] = attrs.field(factory=dict)
     outputs: tuple[str, ...] = ()
     folder: str = ""
+    lasting: bool = False
 
 
 @attrs.frozen

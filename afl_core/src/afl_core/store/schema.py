@@ -367,7 +367,17 @@ CREATE INDEX events_cut ON events (session_id, parent_id) WHERE kind = 'turn_cut
 CREATE INDEX events_hook_only ON events (session_id) WHERE completeness = 'hook_only';
 """
 
-MIGRATIONS: tuple[str, ...] = (EVIDENCE + REVIEW + MEMORY + GOVERNANCE, FILES)
+HELD = """
+CREATE TABLE held_cards (
+  project_id TEXT NOT NULL,         -- of the sessions that are not given the card: a global card can be held in one project only
+  host TEXT NOT NULL,
+  lesson_id TEXT NOT NULL,
+  revision INTEGER NOT NULL,        -- whose must_do the host's own memory holds; another revision is given
+  PRIMARY KEY (project_id, host, lesson_id)
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (EVIDENCE + REVIEW + MEMORY + GOVERNANCE, FILES, HELD)
 """Migration n (counting from 1) brings `user_version` from n-1 to n."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

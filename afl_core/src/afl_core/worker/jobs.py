@@ -15,12 +15,13 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
+from afl_core.api import held
 from afl_core.api.home import Home
 from afl_core.capture import adopt
 from afl_core.model.errors import AflError, StoreError
 from afl_core.review import queue
 from afl_core.settings.schema import Settings
-from afl_core.store import sessions, status, transcripts
+from afl_core.store import audit, sessions, status, transcripts
 from afl_core.store.connection import writing
 from afl_core.store.transcripts import Stamp, stamp_of
 from afl_core.worker import upkeep
@@ -91,6 +92,7 @@ class Jobs:
         self._upkeep: int | None = None
         self._looked: int | None = None
         self._unread: dict[str, Stamp] = {}
+        self._audited: tuple[int, str] | None = None
         self._said: dict[str, tuple[str, int]] = {}
 
     def run(self) -> None:
@@ -251,6 +253,14 @@ class Jobs:
         if self._upkeep is None or now - self._upkeep > UPKEEP_MS:
             self._upkeep = now
             self._attempt("upkeep", lambda: upkeep.run(self.home))
+        self._attempt("held", self._mark_held)
+
+    def _mark_held(self) -> None:
+        """A card that came or changed may be held by a host already; changes of the notes themselves are found by upkeep."""
+        last = audit.head(self.home.db)
+        if last != self._audited:
+            self._audited = last
+            held.mark(self.home)
 
     # trouble, and the way out
 

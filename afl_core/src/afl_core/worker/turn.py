@@ -187,6 +187,7 @@ def _choose(
             limit_bytes=host.limit_bytes,
             budget_tokens=path.memory_budget,
             extra=extra,
+            host=host.name,
         )
     if _compacts(host, arrival):
         return selection.reselect(
@@ -197,6 +198,7 @@ def _choose(
             limit_chars=host.limit_chars,
             limit_bytes=host.limit_bytes,
             budget_tokens=path.memory_budget,
+            host=host.name,
         )
     return None
 

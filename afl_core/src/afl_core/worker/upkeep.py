@@ -6,6 +6,7 @@ import logging
 import os
 import sqlite3
 
+from afl_core.api import held
 from afl_core.api.home import Home
 from afl_core.model.clock import DAY_MS
 from afl_core.review.context import sweep as sweep_contexts
@@ -34,7 +35,7 @@ log = logging.getLogger("afl.upkeep")
 
 
 def run(home: Home) -> dict[str, int]:
-    """One pass; returns what was removed, by kind."""
+    """One pass; returns what was removed or marked, by kind."""
     now = home.clock()
     done = {"contexts": sweep_reviews(home)}
     if home.settings.retention_days > 0:
@@ -47,6 +48,7 @@ def run(home: Home) -> dict[str, int]:
     done["transcripts"] = forget_transcripts(home.db, now - TRANSCRIPTS_MS)
     done["omissions"] = expire_omissions(home.db, now - OMISSIONS_MS)
     done["keys"] = sweep_keys(home, now - KEYS_MS)
+    done["held"] = held.mark(home)
     with writing(home.db):
         status.put(home.db, "upkeep", dict(done), now)
     if any(done.values()):
