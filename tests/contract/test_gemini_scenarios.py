@@ -9,7 +9,7 @@ from afl_core.testing.contracts.scenarios import CannotTell, HostScenarios, Reco
 from afl_core.testing.gemini_recordings import gemini_recording
 
 PLUGINS = (*capture_world.PLUGINS, Found("gemini", "afl_providers_gemini.plugin", "afl-providers-gemini", "0"))
-CONTEXT = "card nonce=00c0ffee00c0ffee: use tabs"
+CONTEXT = "card nonce=00c0ffee00c0ffee: use <b>tabs</b> & spaces"
 
 CASES = {
     "plain": ("plain", {"request": "say hello", "answer": "Hello from the mock model."}),
@@ -20,6 +20,9 @@ CASES = {
         "interrupted",
         {"request": "Please rewrite the parser", "correction": "No, do not use regex. Use the tokenizer."},
     ),
+    "steering_additive": ("queued", {"request": "weather please", "addition": "in Celsius"}),
+    "steering_corrective": ("steered", {"request": "do the long thing", "correction": "also: never use sleep here"}),
+    "rejected_with_words": ("plan_refused", {"request": "plan the move", "correction": "keep the old module"}),
     "rejected_without_words": ("rejected", {"request": ("good morning", "create the file"), "correction": "I said docs/ not the root"}),
     "complaint": (
         "resumed",
@@ -38,26 +41,19 @@ CASES = {
         "queue_rewind_clear",
         {"request": "long answer please", "undone": "queued one\n\nqueued two", "instead": "after rewind prompt"},
     ),
+    "forked": ("forked", {"shared": "first prompt", "new": "fork prompt", "answer": "Forked answer."}),
+    "machine_prompts": ("ran_command", {"request": "what did it say", "prompt": "I ran the following shell command"}),
     "subagent": ("subagent", {"request": "use the agent", "task": "please inspect a.txt", "work": "sub result"}),
-    "injected": ("injected", {"request": "hello there", "context": CONTEXT}),
-    "same_text_twice": ("resumed", {"request": "first prompt: use tabs"}),
+    "injected": ("injected_card", {"request": "say hello", "context": CONTEXT}),
+    "same_text_twice": ("same_twice", {"request": "go on"}),
 }
 """Scenario -> the recorded case and the words in it."""
 
-MORE = {
-    "rewound": {"only": "queue_rewind_clear-1"},
-    # What was injected then had no nonce, and nobody was recorded who said the same thing twice.
-    "injected": {"swaps": {"MEM-BeforeAgent &lt;b&gt;use tabs&lt;/b&gt; & spaces": CONTEXT}},
-    "same_text_twice": {"swaps": {"second prompt after resume": "first prompt: use tabs"}},
-}
+MORE = {"rewound": {"only": "queue_rewind_clear-1"}}
 
 CANNOT = {
-    "withdrawn": "a prompt that was sent cannot be taken back: Escape before any output ends the turn like any other",
-    "steering_additive": "what is typed while the agent works waits for the turn's end and becomes a prompt of its own",
-    "steering_corrective": "what is typed while the agent works waits for the turn's end and becomes a prompt of its own",
-    "rejected_with_words": "the question before a tool runs takes no words",
-    "forked": "a session cannot be forked",
-    "machine_prompts": "the host writes into the conversation, but only where a hook refused an answer, which ours never do",
+    "withdrawn": "Escape before any output ends the turn, and leaves what it leaves of a turn that the person objects to; words that still wait"
+    " in the queue can be taken back, and were then never sent",
 }
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import pathlib
 import sys
@@ -10,7 +11,7 @@ import time
 from afl_core.testing.conformance.recording import Hook, Recording, Thread
 from afl_core.testing.failure import KitError
 from afl_core.testing.gemini_api import MockGemini, Step, call, hang, text
-from afl_core.testing.gemini_cli import PAUSE_S, PROMPT, GeminiSandbox, base
+from afl_core.testing.gemini_cli import PROMPT, GeminiSandbox, base
 
 EVENTS = ("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd")
 PATIENCE_S = 120.0
@@ -153,7 +154,9 @@ def interrupted_before_output(stage):
 
 def steering_additive(stage):
     """What is typed while the agent answers waits for the turn's end and is a prompt of its own."""
-    stage.api.add(text("The weather is fine. " + " ".join(f"Day {number}." for number in range(60)), chunk=10, pause=0.1), "In Celsius then.")
+    stage.api.add(
+        text("The weather is fine. " + " ".join(f"Day {number}." for number in range(60)), chunk=10, pause=0.1), "In Celsius then."
+    )
     with stage.interactive() as terminal:
         stage.sandbox.say(terminal, "weather please")
         terminal.wait_for("weather is fine", timeout=PATIENCE_S)
@@ -182,14 +185,11 @@ def steering_corrective(stage):
 def _answer_plan(terminal, words):
     """Refuse a plan with words: the field for them is the last entry of the menu."""
     terminal.wait_for("Ready to start implementation", timeout=PATIENCE_S)
-    for _ in range(3):
-        terminal.key("down")
-        time.sleep(PAUSE_S)
-    terminal.wait_for(r"● 3\.", timeout=PATIENCE_S)
+    for number in (2, 3):
+        GeminiSandbox.press(terminal, "down", rf"● {number}\.")
     terminal.type(words)
     terminal.wait_for(words, timeout=PATIENCE_S)
-    time.sleep(PAUSE_S)
-    terminal.key("enter")
+    GeminiSandbox.press(terminal, "enter", "Feedback: ")
 
 
 def rejected_with_words(stage):
@@ -250,16 +250,11 @@ def resumed(stage):
 
 def _rewind(terminal, prompt):
     """Go back to before a prompt, leaving the files as they are."""
-    GeminiSandbox.say(terminal, "/rewind", shown="ewind")
-    terminal.wait_for("Stay at current position", timeout=PATIENCE_S)
-    terminal.key("up")
-    terminal.wait_for(f"● {prompt}", timeout=PATIENCE_S)
-    terminal.key("enter")
-    terminal.wait_for("Rewind conversation", timeout=PATIENCE_S)
-    terminal.key("enter")
-    terminal.wait_for(f"> {prompt}", timeout=PATIENCE_S)  # it is back in the input line
-    terminal.key("ctrl-u")
-    terminal.wait_for(PROMPT, timeout=PATIENCE_S)
+    GeminiSandbox.say(terminal, "/rewind", shown="ewind", taken="Stay at current position")
+    GeminiSandbox.press(terminal, "up", f"● {prompt}")
+    GeminiSandbox.press(terminal, "enter", "Rewind conversation")
+    GeminiSandbox.press(terminal, "enter", f"> {prompt}")  # it is back in the input line
+    GeminiSandbox.press(terminal, "ctrl-u", PROMPT)
 
 
 def rewound(stage):
@@ -277,11 +272,9 @@ def forked(stage):
     stage.api.add(Step("First answer.", last="first prompt$"), Step("Forked answer.", last="fork prompt$"), Step("A talk.", repeat=True))
     with stage.interactive() as terminal:
         stage.answered(terminal, "first prompt", "First answer", 1)
-        stage.sandbox.say(terminal, "/chat save point")
-        terminal.wait_for("checkpoint saved", timeout=PATIENCE_S)
+        stage.sandbox.say(terminal, "/chat save point", taken="checkpoint saved")
     with stage.interactive() as terminal:
-        stage.sandbox.say(terminal, "/chat resume point")
-        terminal.wait_for("First answer", timeout=PATIENCE_S)
+        stage.sandbox.say(terminal, "/chat resume point", taken="First answer")
         stage.answered(terminal, "fork prompt", "Forked answer", 2)
     return {"shared": "first prompt", "new": "fork prompt", "answer": "Forked answer."}
 
@@ -304,11 +297,9 @@ def machine_prompts(stage):
     """A command that the person runs by `!` is told to the model as if the person had said it."""
     stage.api.add("One it is.")
     with stage.interactive() as terminal:
-        stage.sandbox.say(terminal, "!echo one", shown="echo one")
-        terminal.wait_for("Shell Command echo one", timeout=PATIENCE_S)
+        stage.sandbox.say(terminal, "!echo one", shown="echo one", taken="Shell Command echo one")
         terminal.wait_for("shell mode enabled", timeout=PATIENCE_S)
-        terminal.key("escape")
-        terminal.wait_gone("shell mode enabled", timeout=PATIENCE_S)
+        stage.sandbox.press(terminal, "escape", PROMPT)
         stage.answered(terminal, "what did it say", "One it is", 1)
     return {"request": "what did it say", "prompt": "I ran the following shell command"}
 
@@ -355,6 +346,11 @@ HOSTS_OWN = ("<session_context>", "Hook(s) ")
 LONG = 120
 
 
+def _hash(home):
+    """How the host names a home's project where it does not show its path."""
+    return hashlib.sha256(f"{home}/project".encode()).hexdigest()
+
+
 def as_fixture(recording):
     """(payloads as lines of a sequence, chat logs by path) with the recorded home mapped to the fixtures' and the host's own texts elided."""
 
@@ -365,7 +361,11 @@ def as_fixture(recording):
             return [shown(item) for item in value]
         if not isinstance(value, str):
             return value
-        moved = value.replace(sys.executable, "/usr/bin/python3").replace(recording.home, "/home/dev")
+        moved = (
+            value.replace(sys.executable, "/usr/bin/python3")
+            .replace(recording.home, "/home/dev")
+            .replace(_hash(recording.home), _hash("/home/dev"))
+        )
         opens = next((opening for opening in HOSTS_OWN if moved.startswith(opening)), None)
         if opens is None or len(moved) <= LONG:
             return moved

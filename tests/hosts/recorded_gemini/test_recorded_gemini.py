@@ -12,27 +12,46 @@ START_MS = 1_796_023_000_000
 
 SIGNALS = {
     "interrupted": [("interruption", "No, do not use regex. Use the tokenizer.", "turn_cut", "")],
+    "plan_refused": [("rejection", "keep the old module", "tool_call", '{"plan_filename":"plan.md"}')],
     "queue_rewind_clear-1": [("rewind", "after rewind prompt", "message", "Fine, noted.")],
     "rejected": [("interruption", "I said docs/ not the root", "tool_call", '{"content":"x\\n","file_path":"c.txt"}')],
     "rewound_rejected": [
         ("rewind", "write it", "message", "Fine, noted."),
         ("interruption", "no, not there", "tool_call", '{"content":"x\\n","file_path":"c.txt"}'),
     ],
+    "steered": [
+        (
+            "steering",
+            "also: never use sleep here",
+            "tool_call",
+            '{"command":"touch started; while [ ! -e go ]; do sleep 0.05; done","description":"run it"}',
+        )
+    ],
     "toolcancel": [("interruption", "stop running sleeps", "tool_call", '{"command":"sleep 25","description":"sleep"}')],
 }
 CHATS = [name for name in RecordedGemini.names("chats") if name != "subagent-child"]
+UNTOLD = ("named_and_asked", "plan_refused", "steered")
+"""Where the last of a person's words went into a running turn, of which no hook tells."""
+
 TYPED = {
     "compressed": ["first: please always use tabs", "second prompt about the parser", "third prompt about tests", "after compress prompt"],
+    "forked": ["first prompt", "fork prompt"],
     "injected": ["hello there"],
+    "injected_card": ["say hello"],
     "interrupted": ["Please rewrite the parser", "No, do not use regex. Use the tokenizer."],
     "named_and_asked": ["finish @a.py", "ask me", "nose2 never pytest"],
     "plain": ["say hello"],
+    "plan_refused": ["plan the move", "keep the old module"],
     "queue_rewind_clear": ["long answer please", "queued one\n\nqueued two", "after rewind prompt", "after clear prompt"],
+    "queued": ["weather please", "in Celsius"],
+    "ran_command": ["what did it say"],
     "rejected": ["good morning", "create the file", "I said docs/ not the root"],
     "resume_lost": ["first prompt: use tabs", "second prompt"],
     "resumed": ["first prompt: use tabs", "second prompt after resume"],
     "retry": ["finish the task"],
     "rewound_rejected": ["first prompt", "second prompt", "third prompt", "write it", "no, not there"],
+    "same_twice": ["go on", "go on"],
+    "steered": ["do the long thing", "also: never use sleep here"],
     "subagent": ["use the agent"],
     "toolcancel": ["run the long command", "stop running sleeps"],
     "tools": ["do the tool dance"],
@@ -136,7 +155,7 @@ def test_exactly_what_a_person_typed_is_a_persons_and_every_hook_found_its_event
     assert persons(world) == TYPED[name]
     assert {kind for kind, _, _ in states} <= {"prompt"}
     assert [sealed for _, _, sealed in states if sealed is not None] == []
-    assert [state for _, state, _ in states].count("joined") == len(TYPED[name]) - (name == "named_and_asked"), "no hook tells of an answer"
+    assert [state for _, state, _ in states].count("joined") == len(TYPED[name]) - (name in UNTOLD)
     assert [state for _, state, _ in states].count("ignored") == (name in ("retry", "named_and_asked")), "a hook's reason is no prompt"
 
 

@@ -10,6 +10,7 @@ from afl_core.model.observation import ContextShown, Cut, Said, ToolCalled, Tool
 from afl_core.testing.recorded_gemini import RecordedGemini
 
 REGEX = "agent " + " ".join(f"regex{number}" for number in range(3))
+FORECAST = "agent The weather is fine. " + " ".join(f"Day {number}." for number in range(60))
 
 EXPECTED = {
     "afteragent_retry": [
@@ -29,6 +30,8 @@ EXPECTED = {
         "person after compress prompt",
         "agent Fine, noted.",
     ],
+    "forked-1": ["person first prompt", "agent First answer."],
+    "forked-2": ["person fork prompt", "agent Forked answer."],
     "injected": [
         "shown MEM-SessionStart <b>use tabs</b> & spaces",
         "shown MEM-BeforeAgent <b>use tabs</b> & spaces",
@@ -36,6 +39,11 @@ EXPECTED = {
         "calls read_file",
         "returns ok",
         "agent Done.",
+    ],
+    "injected_card": [
+        "shown card nonce=00c0ffee00c0ffee: use <b>tabs</b> & spaces",
+        "person say hello",
+        "agent Hello from the mock.",
     ],
     "interrupted": [
         "person Please rewrite the parser",
@@ -58,6 +66,29 @@ EXPECTED = {
     ],
     "named_file": ["person look at @a.py please", "agent Fine, noted."],
     "plain": ["person say hello", "agent Hello from the mock model."],
+    "plan_refused": [
+        "person plan the move",
+        "agent Here is the plan.",
+        "calls exit_plan_mode",
+        "returns ok person",
+        "person rejecting keep the old module",
+        "agent A new plan then.",
+    ],
+    "queued": ["person weather please", FORECAST, "person in Celsius", "agent In Celsius then."],
+    "ran_command": [
+        "machine I ran the following shell command:\n```sh\necho one\n```\n\nThis produced the following result:\n```\none\n```",
+        "person what did it say",
+        "agent One it is.",
+    ],
+    "same_twice": ["person go on", "agent First answer.", "person go on", "agent Second answer."],
+    "steered": [
+        "person do the long thing",
+        "agent Running.",
+        "calls run_shell_command",
+        "returns ok",
+        "person steering also: never use sleep here",
+        "agent Noted, no sleeps.",
+    ],
     "queue_rewind_clear-1": [
         "shown SS-MEMORY",
         "person long answer please",
@@ -166,7 +197,7 @@ def test_everything_belongs_to_the_turn_that_the_last_prompt_began(chats, observ
     for one in observe(name):
         if isinstance(one, ContextShown) or not hasattr(one, "turn"):
             continue
-        if chats.persons([one]) and one.spot.part == 0:
+        if chats.persons([one]) and one.spot.part == 0 and not one.steering:
             turn = one.native_id
         assert one.turn == (turn or one.turn)
 

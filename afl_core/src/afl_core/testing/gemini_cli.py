@@ -40,6 +40,12 @@ def find_gemini() -> Path | None:
     return path if os.access(path, os.X_OK) and path.is_file() else None
 
 
+TAKEN = rf"{PROMPT}|Do you want to|suggest changes|Ready to start"
+"""What it shows once a line was sent: an empty input line, or a question of the agent's in its place."""
+
+AGAIN_S = 8.0
+"""A key without any effect for this long was lost."""
+
 PAUSE_S = 0.2
 """A person's pause before Enter: one that comes within 30 ms of the last key is taken for a pasted line end, and sends nothing."""
 
@@ -125,13 +131,30 @@ class GeminiSandbox:
             raise
         return terminal
 
-    @staticmethod
-    def say(terminal: Terminal, words: str, *, shown: str | None = None, timeout: float = 120.0) -> None:
-        """Type one line, wait until `shown` (a regular expression; without it the words themselves) is on the screen, send it."""
+    @classmethod
+    def say(cls, terminal: Terminal, words: str, *, shown: str | None = None, taken: str = TAKEN, timeout: float = 120.0) -> None:
+        """Type one line, wait until `shown` (a regular expression; without it the words themselves) is on the screen, send it.
+
+        `taken` (a regular expression): what is on the screen once the line was sent.
+        """
         terminal.type(words)
         terminal.wait_for(shown or re.escape(" ".join(words.split())), timeout=timeout)
-        time.sleep(PAUSE_S)
-        terminal.key("enter")
+        cls.press(terminal, "enter", taken, timeout=timeout)
+
+    @staticmethod
+    def press(terminal: Terminal, key: str, until: str, *, timeout: float = 120.0) -> None:
+        """Press a key until the screen shows `until`: a busy machine hands over keys in heaps, and then the CLI takes Enter for pasted."""
+        deadline = time.monotonic() + timeout
+        while True:
+            time.sleep(PAUSE_S)
+            terminal.key(key)
+            try:
+                terminal.wait_for(until, timeout=AGAIN_S)
+            except KitError:
+                if time.monotonic() > deadline or terminal.returncode is not None:
+                    raise
+            else:
+                return
 
     def transcripts(self) -> list[Path]:
         """The sessions' transcripts, the least recently written first; those of sub-agents are not among them."""

@@ -3,29 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
 from pathlib import PurePosixPath
 
 from afl_core.testing.conformance.recording import Hook, Recording, Texts, Thread
 from afl_core.testing.recorded import RECORDED_HOME
 from afl_core.testing.recorded_gemini import RecordedGemini, lines_until, seconds
 
-NO_SWAPS: Mapping[str, str] = {}
 
-
-def gemini_recording(name: str, *, only: str = "", swaps: Mapping[str, str] = NO_SWAPS, **words: Texts) -> Recording:
-    """The sequence `name` and its chat logs. KitError for an unknown name.
-
-    `only`: the chat log whose session alone is told of. `swaps`: texts (as JSON has them) that stand for recorded ones, in payloads and logs alike.
-    """
-
-    def swapped(text: str) -> str:
-        for old, new in swaps.items():
-            text = text.replace(old, new)
-        return text
-
-    steps = [json.loads(swapped(json.dumps(step, ensure_ascii=False))) for step in RecordedGemini.sequence(name)]
-    logs = {chat: swapped(RecordedGemini.chat(chat).decode()).encode() for chat in RecordedGemini.names("chats")}
+def gemini_recording(name: str, *, only: str = "", **words: Texts) -> Recording:
+    """The sequence `name` and its chat logs. KitError for an unknown name. `only`: the chat log whose session alone is told of."""
+    steps = RecordedGemini.sequence(name)
+    logs = {chat: RecordedGemini.chat(chat) for chat in RecordedGemini.names("chats")}
     sessions = {chat: json.loads(data.splitlines()[0])["sessionId"] for chat, data in logs.items()}
     steps = [step for step in steps if not only or step["session_id"] == sessions[only]]
     paths = {step["session_id"]: str(PurePosixPath(step["transcript_path"]).relative_to(RECORDED_HOME.as_posix())) for step in steps}
