@@ -187,8 +187,9 @@ def _answer_plan(terminal, words):
     terminal.wait_for("Ready to start implementation", timeout=PATIENCE_S)
     for number in (2, 3):
         GeminiSandbox.press(terminal, "down", rf"● {number}\.")
-    terminal.type(words)
-    terminal.wait_for(words, timeout=PATIENCE_S)
+    for size, char in enumerate(words, 1):  # this field keeps only the last of the keys that come at once
+        terminal.type(char)
+        terminal.wait_for(rf"● 3\.\s+{words[:size].rstrip()}", timeout=PATIENCE_S)
     GeminiSandbox.press(terminal, "enter", "Feedback: ")
 
 
