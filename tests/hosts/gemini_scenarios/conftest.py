@@ -9,6 +9,8 @@ import tempfile
 import gemini_stage
 import pytest
 
+from afl_core.testing.failure import KitError
+
 
 @pytest.fixture(scope="module")
 def played():
@@ -20,8 +22,12 @@ def played():
             home = pathlib.Path(tempfile.mkdtemp(prefix="afl-stage-", dir="/tmp"))
             try:
                 kept[scenario] = gemini_stage.record(scenario, binary, home)
+            except KitError as bad:  # not played once more for every test that asks
+                kept[scenario] = bad
             finally:
                 shutil.rmtree(home, ignore_errors=True)
+        if isinstance(kept[scenario], KitError):
+            raise kept[scenario]
         return kept[scenario]
 
     return recording
