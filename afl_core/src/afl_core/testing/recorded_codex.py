@@ -41,6 +41,20 @@ class RecordedCodex:
         return {key: value for key, value in cls._recorded(name, release).items() if key != "stdin"}
 
     @classmethod
+    def scene(cls, name: str) -> tuple[dict[str, str], list[dict[str, Any]]]:
+        """A scene that was played once: where below the home each of its rollouts belongs (file name -> path), and its hooks in order.
+
+        A hook is told as `t` (s since the epoch), `lines` (path -> complete lines the rollout had then) and `stdin`.
+        """
+        head, *steps = (json.loads(line) for line in cls._read("scenes", f"{name}.hooks.jsonl", "").splitlines())
+        return dict(head["rollouts"]), steps
+
+    @classmethod
+    def scene_rollout(cls, file: str) -> bytes:
+        """A rollout of a scene, by its file name."""
+        return cls._read("scenes", file, "")
+
+    @classmethod
     def config(cls, name: str) -> bytes:
         """A file of the host's directory: `hooks.json`, or `config.toml` before and after trust was given."""
         return cls._read("config", name, "")

@@ -25,11 +25,15 @@ ERROR_KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """One call the model makes; without `call_id` the server makes one up that is unique in its life."""
+    """One call the model makes; without `call_id` the server makes one up that is unique in its life.
+
+    `namespace`: the group in which the Responses API offers the tool, when it is not offered by its name alone.
+    """
 
     name: str
     arguments: Mapping[str, Any]
     call_id: str | None = None
+    namespace: str | None = None
 
     def __post_init__(self) -> None:
         """Refuse arguments that are no object, where the script makes them and not in the server's thread."""
@@ -85,9 +89,9 @@ def text(words: str, *, delay: float = 0.0, chunk: int = 24, pause: float = 0.0,
     return Message(words, delay=delay, chunk=chunk, pause=pause, hold=hold)
 
 
-def tool(name: str, arguments: Mapping[str, Any], *, say: str = "") -> Message:
+def tool(name: str, arguments: Mapping[str, Any], *, say: str = "", namespace: str | None = None) -> Message:
     """Call one tool, after saying `say`."""
-    return Message(say, (ToolCall(name, arguments),))
+    return Message(say, (ToolCall(name, arguments, namespace=namespace),))
 
 
 def structured(answer: Mapping[str, Any]) -> Message:

@@ -88,6 +88,8 @@ def envelope(message: Message, number: int, model: str) -> dict[str, Any]:
 
 def _call(call: ToolCall, number: int, place: int) -> dict[str, Any]:
     named = {"call_id": call.call_id or f"call_mock_{number}_{place}", "name": call.name, "status": "completed"}
+    if call.namespace is not None:
+        named["namespace"] = call.namespace
     if call.name == SCRIPT_TOOL:
         return {"type": "custom_tool_call", "id": f"ctc_mock_{number}_{place}", **named, "input": str(call.arguments["input"])}
     return {"type": "function_call", "id": f"fc_mock_{number}_{place}", **named, "arguments": json.dumps(dict(call.arguments))}
