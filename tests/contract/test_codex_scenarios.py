@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import capture_world
+import codex_stage
 
-from afl_core.plugins.discovery import Found
 from afl_core.testing.codex_recordings import codex_recording
 from afl_core.testing.contracts.scenarios import RULES, CannotTell, HostScenarios, Recording
 
-PLUGINS = (*capture_world.PLUGINS, Found("codex", "afl_providers_codex.plugin", "afl-providers-codex", "0"))
 CONTEXT = "<card nonce=00c0ffee00c0ffee>Quote the command before you call anything done.</card>"
 NEW_API = "no, do not use the old API, use the new one"
 
@@ -33,19 +32,11 @@ CASES = {
 }
 """Scenario -> the words in its scene."""
 
-SAME_SCENE = {"machine_prompts": "subagent"}
-"""Scenario -> the scene in which it happens beside another."""
-
 OTHER_WAYS = {
     "steering_additive": ("steering_queued", {"request": "weather please", "addition": "in Celsius"}),
     "steering_corrective": ("steering_mid_stream", {"request": "refactor the module", "correction": NEW_API}),
 }
 """Scenario -> another scene of it and the words in that."""
-
-CANNOT = {
-    "withdrawn": "a prompt that was sent is not given back: Escape before any output is recorded as the interruption of a turn",
-    "rejected_with_words": "the question before a tool runs takes no words: what the person types next is a prompt of its own",
-}
 
 
 class TestScenarios(HostScenarios):
@@ -54,12 +45,12 @@ class TestScenarios(HostScenarios):
     host = "codex"
 
     def plugins(self):
-        return PLUGINS
+        return capture_world.CODEX_PLUGINS
 
     def recording(self, scenario: str) -> Recording | CannotTell:
-        if scenario in CANNOT:
-            return CannotTell(CANNOT[scenario])
-        return codex_recording(SAME_SCENE.get(scenario, scenario), **CASES[scenario])
+        if scenario in codex_stage.CANNOT:
+            return CannotTell(codex_stage.CANNOT[scenario])
+        return codex_recording(codex_stage.SAME_SCENE.get(scenario, scenario), **CASES[scenario])
 
 
 class TestOtherWays(HostScenarios):
@@ -68,7 +59,7 @@ class TestOtherWays(HostScenarios):
     host = "codex"
 
     def plugins(self):
-        return PLUGINS
+        return capture_world.CODEX_PLUGINS
 
     def recording(self, scenario: str) -> Recording | CannotTell:
         if scenario in OTHER_WAYS:

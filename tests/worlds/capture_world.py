@@ -27,6 +27,7 @@ PLUGINS = (
     Found("redactors", "afl_redactors.plugin", "afl-redactors", "0"),
     Found("core", "afl_core.builtins", "afl-core", "0"),
 )
+CODEX_PLUGINS = (*PLUGINS, Found("codex", "afl_providers_codex.plugin", "afl-providers-codex", "0"))
 
 
 class World(KitWorld):

@@ -7,6 +7,7 @@ import json
 import pathlib
 import re
 import sys
+import threading
 import time
 
 from afl_core.testing.codex_cli import CodexSandbox
@@ -56,6 +57,7 @@ class Stage:
         self.sandbox = CodexSandbox(home, home / "project", api.url, pathlib.Path(binary))
         self.kept = home / "kept"
         self.kept.mkdir()
+        self.pending = threading.Event()
         (home / "probe.py").write_text(PROBE, encoding="utf-8")
         command = f"'{sys.executable}' -I -S '{home}/probe.py' '{self.kept}' '{self.sandbox.config}'"
         self.sandbox.write_hooks({event: f"{command} {event}" for event in EVENTS}, timeout=90)
@@ -95,6 +97,10 @@ class Stage:
 
         self.wait(enough, f"hook number {count} of {event}")
 
+    def wait_pending(self):
+        if not self.pending.wait(PATIENCE_S):
+            raise KitError("the words into the running turn did not come")
+
     def breathe(self):
         """Wait until the words that were recorded last are longer ago than one breath."""
         said = self.sandbox.rollouts()[-1]
@@ -102,11 +108,14 @@ class Stage:
 
     def end(self, terminal, turns):
         """Leave once so many turns are over: an earlier ctrl-c would cut the last one off."""
-        self.wait(lambda: self.turns_over() >= turns, f"the end of turn {turns}")
+        self.wait_turns(turns)
         leave(terminal)
 
-    def turns_over(self):
-        return sum(len(TURN_OVER.findall(path.read_bytes())) for path in self.sandbox.rollouts())
+    def wait_turns(self, count):
+        def enough():
+            return sum(len(TURN_OVER.findall(path.read_bytes())) for path in self.sandbox.rollouts()) >= count
+
+        self.wait(enough, f"the end of turn {count}")
 
     def notes(self):
         return [json.loads(path.read_text("utf-8")) for path in sorted(self.kept.glob("*.json"))]
@@ -145,7 +154,8 @@ def tool_failure(stage):
     return {"request": "run it"}
 
 
-WAITS = "touch started; while [ ! -e go ]; do sleep 0.05; done; echo finished"
+WAITS = "touch started; while [ -e started ] && [ ! -e go ]; do sleep 0.05; done; echo finished"
+"""It ends with its folder, too: an interrupted command goes on."""
 
 
 @contextlib.contextmanager
@@ -232,6 +242,25 @@ def steering_mid_stream(stage):
     return {"request": "refactor the module", "correction": "no, do not use the old API, use the new one"}
 
 
+def steering_waited(stage):
+    """Words of the same breath, which the CLI takes up only when the model begins to answer."""
+
+    def thinks(_body):
+        stage.wait_pending()
+        stage.breathe()
+        return WRONG
+
+    stage.api.add(Step(thinks, last="refactor the module"), "With the new one then.")
+    with stage.interactive() as terminal:
+        submit(terminal, "refactor the module")
+        stage.api.wait_requests(1)
+        steer(terminal, "and use the new API")
+        stage.pending.set()
+        terminal.wait_for("With the new one then")
+        stage.end(terminal, 1)
+    return {"request": "refactor the module", "correction": "and use the new API"}
+
+
 ASKS = tool(
     "exec_command",
     {"cmd": "rm -rf build", "sandbox_permissions": "require_escalated", "justification": "it is in the way"},
@@ -295,6 +324,7 @@ def rewound(stage):
             terminal.submit(prompt)
             terminal.wait_for(answer)
             stage.wait_hooks("Stop", number)
+        stage.wait_turns(2)
         rewind(terminal, "beta prompt")
         submit(terminal, "gamma prompt")
         terminal.wait_for("Third answer")
@@ -309,7 +339,7 @@ def forked(stage):
     return {"shared": "first prompt", "new": "fork prompt", "answer": "Forked answer."}
 
 
-def _delegated(stage):
+def subagent(stage):
     def is_done():
         return any(b"Subagent final report." in path.read_bytes() for path in stage.sandbox.rollouts())
 
@@ -325,16 +355,7 @@ def _delegated(stage):
         Step("Main saw the notification.", tools=True),
     )
     stage.say("use a subagent")
-
-
-def subagent(stage):
-    _delegated(stage)
-    return {"request": "use a subagent", "task": "Please check.", "work": "Sub checking"}
-
-
-def machine_prompts(stage):
-    _delegated(stage)
-    return {"request": "use a subagent", "prompt": "<subagent_notification>"}
+    return {"request": "use a subagent", "task": "Please check.", "work": "Sub checking", "prompt": "<subagent_notification>"}
 
 
 def injected(stage):
@@ -355,9 +376,21 @@ SCENES = {
     scene.__name__: scene
     for scene in (
         plain, tool_success, tool_failure, interrupted_then_corrected, interrupted_before_output, steering_additive, steering_corrective,
-        rejected_without_words, complaint, compacted, resumed, rewound, forked, subagent, machine_prompts, injected, same_text_twice,
+        rejected_without_words, complaint, compacted, resumed, rewound, forked, subagent, injected, same_text_twice,
     )
 }  # fmt: skip
+
+CANNOT = {
+    "withdrawn": "a prompt that was sent is not given back: Escape before any output is recorded as the interruption of a turn",
+    "rejected_with_words": "the question before a tool runs takes no words: what the person types next is a prompt of its own",
+}
+"""Scenario -> why there is no scene of it."""
+
+SAME_SCENE = {"machine_prompts": "subagent"}
+"""Scenario -> the scene in which it happens beside another."""
+
+OF_SESSIONS = frozenset({"compacted", "resumed", "rewound", "forked", "subagent", "machine_prompts"})
+"""Scenarios that are more than turns."""
 
 OTHER_WAYS = {"steering_additive": steering_queued, "steering_corrective": steering_mid_stream}
 """The same scenarios as they happen in another way."""

@@ -12,6 +12,11 @@ REFUSING = r"› 3\. No, and tell Codex"
 AWAKE_S = 0.6
 """An approval takes no keys in its first moments; longer than this it never was asleep."""
 
+EDIT_HINT, BROWSING = "esc again to edit previous message", "Browsing transcript"
+ANSWER_S = 3.0
+"""The screen answers sooner, or it has swallowed the key."""
+
+REWIND_TRIES = 20
 DENY_TRIES = 60
 LEAVE_TRIES = 40
 LEAVE_S = 1.5
@@ -58,16 +63,27 @@ def deny(terminal: Terminal) -> None:
 
 
 def rewind(terminal: Terminal, prompt: str) -> None:
-    """Go back to before `prompt`, which is the newest one, with Escape twice; returns when the input line is empty."""
-    terminal.key("escape")
-    terminal.wait_for("esc again to edit previous message", timeout=PATIENCE_S)
-    terminal.key("escape")
-    terminal.wait_for("Browsing transcript", timeout=PATIENCE_S)
+    """Go back to before `prompt`, which is the newest one, with Escape twice; returns when the input line is empty. No turn may run."""
+    _press_until(terminal, f"{EDIT_HINT}|{BROWSING}")
+    if not re.search(BROWSING, terminal.screen()):
+        _press_until(terminal, BROWSING)
     terminal.key("enter")
     terminal.wait_for("Conversation reverted to this point", timeout=PATIENCE_S)
     terminal.wait_for(rf"› {re.escape(prompt)}", timeout=PATIENCE_S)  # what it took back is in the input line
     terminal.key("ctrl-u")
     terminal.wait_gone(rf"› {re.escape(prompt)}", timeout=PATIENCE_S)
+
+
+def _press_until(terminal: Terminal, shown: str) -> None:
+    """Press Escape until the screen answers: one that is busy swallows it."""
+    for _ in range(REWIND_TRIES):
+        terminal.key("escape")
+        try:
+            terminal.wait_for(shown, timeout=ANSWER_S)
+        except KitError:
+            continue
+        return
+    raise KitError(f"Escape did not lead to {shown!r}; the screen:\n{terminal.screen()}")
 
 
 def leave(terminal: Terminal) -> int:
