@@ -61,8 +61,23 @@ def test_a_segment_belongs_to_the_session_it_goes_on(tmp_path):
     first, second = (place_rollout(f"reverted_turn.segment{number}", tmp_path, tmp_path / "my project") for number in (0, 1))
 
     assert first != second
-    assert identified(first.read_bytes()) == identified(second.read_bytes())
-    assert identified(first.read_bytes()).cwd == str(tmp_path / "my project")
+    one, other = identified(first.read_bytes()), identified(second.read_bytes())
+    assert (one.native_id, one.cwd) == (other.native_id, other.cwd)
+    assert one.cwd == str(tmp_path / "my project")
+    assert one.started_ms < other.started_ms
+    assert one.earlier is None
+    assert fnmatch.fnmatchcase(first.name, other.earlier)
+
+
+def test_files_of_a_session_are_ordered_by_the_time_that_is_the_same_everywhere():
+    east = meta(id="s-1", timestamp="2026-01-05T22:30:00.000+09:00")
+    west = meta(id="s-1", timestamp="2026-01-05T08:00:00.000-08:00", history_base={"thread_id": "s-1"})
+    assert identified(east).started_ms < identified(west).started_ms
+
+
+def test_a_fork_has_no_earlier_files_of_its_own():
+    fork = meta(id="s-2", forked_from_id="s-1", history_base={"thread_id": "s-1"})
+    assert identified(fork).earlier is None
 
 
 def test_a_first_record_longer_than_the_head_is_known_by_its_beginning():

@@ -30,13 +30,14 @@ SECONDS_PER_HEAD = 5.0
 
 @attrs.frozen
 class Judged:
-    """Whose a file is, as far as its head tells, and what the file was like when it was read."""
+    """Whose a file is, as far as its head tells, and what the file was like when it was read. `earlier`: names of the files before it, '' for none."""
 
     verdict: str
     native_id: str
     cwd: str
     started_ms: int | None
     stamp: Stamp
+    earlier: str = ""
 
 
 def judge(adapter: HostAdapter, guard: Guard, path: str, root: str, ours: str) -> Judged:
@@ -55,7 +56,8 @@ def judge(adapter: HostAdapter, guard: Guard, path: str, root: str, ours: str) -
         return Judged(UNKNOWN, "", "", None, stamp)
     cwd = cwd if cwd.startswith("/") else ""
     verdict = SESSION if found.by_person and not (cwd and _is_below(cwd, ours)) else MACHINE
-    return Judged(verdict, native_id, cwd, found.started_ms if isinstance(found.started_ms, int) else None, stamp)
+    started_ms = found.started_ms if isinstance(found.started_ms, int) else None
+    return Judged(verdict, native_id, cwd, started_ms, stamp, _clean(found.earlier, PATH_CHARS))
 
 
 def _identity(adapter: HostAdapter, guard: Guard, path: str, head: bytes, root: str) -> TranscriptIdentity | None:

@@ -30,12 +30,14 @@ class TranscriptIdentity:
     """Whose transcript a file is. `cwd` None: the host does not say. `by_person` False: a subagent's or a machine's, never read.
 
     `started_ms`: when the file (not the session) was begun, in ms since the epoch; it orders the files of one session. None: their names do.
+    `earlier`: the session was in another file before this one, and files of this session are called so (`*` and `?` as in a shell).
     """
 
     native_id: str
     cwd: str | None
     by_person: bool = True
     started_ms: int | None = None
+    earlier: str | None = None
 
 
 @runtime_checkable

@@ -11,6 +11,10 @@ MACHINE = "machine"
 UNKNOWN = "unknown"
 
 
+LASTING = ("AFL-CAPTURE-009", "AFL-CAPTURE-011")
+"""A file that cannot be read for one of these reasons is not tried again until it changes."""
+
+
 class Stamp(NamedTuple):
     """What a file was like, as one `stat` tells it. An equal stamp means: nothing to read."""
 

@@ -27,7 +27,8 @@ from afl_core.review import queue
 from afl_core.spec.host import HostAdapter
 from afl_core.store import cursors, sessions, status, transcripts
 from afl_core.store.connection import writing
-from afl_core.store.transcripts import MACHINE, NEVER, SESSION, Known, stamp_of
+from afl_core.store.transcripts import LASTING, MACHINE, NEVER, SESSION, Known, stamp_of
+from afl_core.worker.discovery import find_earlier
 from afl_core.worker.due import evaluate
 
 TAIL_FIRST_BYTES = 4 * 1024 * 1024
@@ -35,9 +36,6 @@ TAIL_FIRST_BYTES = 4 * 1024 * 1024
 
 QUEUE_MAX_AGE_MS = DAY_MS
 """Older words (a transcript read for the first time) are kept as evidence but do not ask for a review by themselves."""
-
-LASTING = ("AFL-CAPTURE-009", "AFL-CAPTURE-011")
-"""A file that cannot be read for one of these reasons is not tried again until it changes."""
 
 NONCE = re.compile(r"nonce=([0-9a-f]{16})")
 
@@ -132,6 +130,9 @@ def files_of(home: Home, adapter: HostAdapter, row: sessions.Session) -> list[Kn
             return files
         found = Known(path, row.host, row.session_id, SESSION, judged.started_ms if judged else None, NEVER, None)
         transcripts.put(home.db, found, home.clock())
+    if judged is not None and judged.earlier:
+        find_earlier(home, row.host, judged.earlier)
+        return transcripts.of_session(home.db, row.session_id)
     return transcripts.in_order([*files, found])
 
 

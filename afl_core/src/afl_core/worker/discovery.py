@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 import sqlite3
 from collections.abc import Callable
@@ -20,8 +21,7 @@ from afl_core.spec.host import HostAdapter, HostPlace
 from afl_core.spec.transcripts import FindsTranscripts, TranscriptRoot
 from afl_core.store import sessions, transcripts
 from afl_core.store.connection import writing
-from afl_core.store.transcripts import MACHINE, SESSION, Known, Stamp, stamp_of
-from afl_core.worker.absorb import LASTING
+from afl_core.store.transcripts import LASTING, MACHINE, SESSION, Known, Stamp, stamp_of
 from afl_core.worker.todo import LOOK_BACK_MS
 
 GAPS_NAMED = 100
@@ -123,6 +123,18 @@ def look(
     return found
 
 
+def find_earlier(home: Home, host: str, names: str) -> None:
+    """Make known, before a file is read that goes on where others end, those that no hook told of: `names` is the pattern of their names.
+
+    What fails here is named by the next look.
+    """
+    known = transcripts.every(home.db)
+    found = Discovery()
+    for where, adapter, file in _walk(home, found, only=host).values():
+        if file.path not in known and not file.fault and fnmatch.fnmatchcase(os.path.basename(file.path), names):
+            _acquaint(home, where, adapter, file, found, changes=True, checkpoint=lambda _step: None)
+
+
 def connected(home: Home) -> list[tuple[str, HostAdapter, HostPlace]]:
     """The hosts that install connected and a plug-in provides, each with its place as install found it."""
     body = recalled(home.paths).body
@@ -139,10 +151,10 @@ def connected(home: Home) -> list[tuple[str, HostAdapter, HostPlace]]:
     return found
 
 
-def _walk(home: Home, found: Discovery) -> dict[str, tuple[str, HostAdapter, Seen]]:
+def _walk(home: Home, found: Discovery, *, only: str = "") -> dict[str, tuple[str, HostAdapter, Seen]]:
     seen: dict[str, tuple[str, HostAdapter, Seen]] = {}
     for name, adapter, place in connected(home):
-        if not isinstance(adapter, FindsTranscripts):
+        if not isinstance(adapter, FindsTranscripts) or (only and name != only):
             continue
         try:
             roots = _roots(home, adapter, place)
