@@ -111,6 +111,11 @@ class Stage:
         self.wait_turns(turns)
         leave(terminal)
 
+    def answered(self, terminal, turns):
+        """Wait until so many turns are over for the screen, too: words that come sooner go into the running one."""
+        self.wait_turns(turns)
+        terminal.wait_until(lambda shown: shown.count("Worked for") >= turns, f"the end of turn {turns}", timeout=PATIENCE_S)
+
     def wait_turns(self, count):
         def enough():
             return sum(len(TURN_OVER.findall(path.read_bytes())) for path in self.sandbox.rollouts()) >= count
@@ -168,7 +173,7 @@ def waiting_command(stage, request, turns):
             submit(terminal, request)
             stage.wait((stage.sandbox.project / "started").exists, "the command")
             yield terminal, go
-            terminal.wait_for("Noted")
+            terminal.wait_for("Noted", timeout=PATIENCE_S)
             stage.end(terminal, turns)
     finally:
         go.touch()
@@ -188,11 +193,11 @@ def interrupted_before_output(stage):
     stage.api.add(WRONG, "OK, using the new API.")
     with stage.interactive() as terminal:
         submit(terminal, "refactor the module")
-        terminal.wait_for("with the old API")
+        terminal.wait_for("with the old API", timeout=PATIENCE_S)
         interrupt(terminal)
-        stage.api.wait_aborted()
+        stage.api.wait_aborted(timeout=PATIENCE_S)
         submit(terminal, "no, do not use the old API, use the new one")
-        terminal.wait_for("using the new API")
+        terminal.wait_for("using the new API", timeout=PATIENCE_S)
         stage.end(terminal, 2)
     return {"request": "refactor the module", "correction": "no, do not use the old API, use the new one"}
 
@@ -204,7 +209,7 @@ def steering_additive(stage):
             submit(terminal, "refactor the module")
             stage.wait_hooks("UserPromptSubmit")
             steer(terminal, "and use the new API")
-        terminal.wait_for("With the new one then")
+        terminal.wait_for("With the new one then", timeout=PATIENCE_S)
         stage.end(terminal, 1)
     return {"request": "refactor the module", "addition": "and use the new API"}
 
@@ -213,11 +218,11 @@ def steering_queued(stage):
     stage.api.add(text("It is fine today.\n\nIt is " + "very " * 30 + "fine.", chunk=10, pause=0.05), "In Celsius then.")
     with stage.interactive() as terminal:
         submit(terminal, "weather please")
-        terminal.wait_for("fine today")
+        terminal.wait_for("fine today", timeout=PATIENCE_S)
         terminal.type("in Celsius")
-        terminal.wait_for("in Celsius")
+        terminal.wait_for("in Celsius", timeout=PATIENCE_S)
         terminal.key("tab")
-        terminal.wait_for("In Celsius then")
+        terminal.wait_for("In Celsius then", timeout=PATIENCE_S)
         stage.end(terminal, 2)
     return {"request": "weather please", "addition": "in Celsius"}
 
@@ -233,11 +238,11 @@ def steering_mid_stream(stage):
     stage.api.add(WRONG, "OK, using the new API.")
     with stage.interactive() as terminal:
         submit(terminal, "refactor the module")
-        terminal.wait_for("First I remove")
+        terminal.wait_for("First I remove", timeout=PATIENCE_S)
         stage.breathe()
         submit(terminal, "no, do not use the old API, use the new one")
-        stage.api.wait_aborted()
-        terminal.wait_for("using the new API")
+        stage.api.wait_aborted(timeout=PATIENCE_S)
+        terminal.wait_for("using the new API", timeout=PATIENCE_S)
         stage.end(terminal, 1)
     return {"request": "refactor the module", "correction": "no, do not use the old API, use the new one"}
 
@@ -253,10 +258,10 @@ def steering_waited(stage):
     stage.api.add(Step(thinks, last="refactor the module"), "With the new one then.")
     with stage.interactive() as terminal:
         submit(terminal, "refactor the module")
-        stage.api.wait_requests(1)
+        stage.api.wait_requests(1, timeout=PATIENCE_S)
         steer(terminal, "and use the new API")
         stage.pending.set()
-        terminal.wait_for("With the new one then")
+        terminal.wait_for("With the new one then", timeout=PATIENCE_S)
         stage.end(terminal, 1)
     return {"request": "refactor the module", "correction": "and use the new API"}
 
@@ -274,7 +279,7 @@ def rejected_without_words(stage):
         submit(terminal, "clean up")
         deny(terminal)
         submit(terminal, "do not delete it")
-        terminal.wait_for("move it instead")
+        terminal.wait_for("move it instead", timeout=PATIENCE_S)
         stage.end(terminal, 2)
     return {"request": "clean up", "correction": "do not delete it"}
 
@@ -284,8 +289,8 @@ def typed(stage, *exchanges):
     with stage.interactive() as terminal:
         for number, (prompt, answer) in enumerate(exchanges, 1):
             submit(terminal, prompt)
-            terminal.wait_for(answer)
-            stage.wait_hooks("Stop", number)
+            terminal.wait_for(answer, timeout=PATIENCE_S)
+            stage.answered(terminal, number)
         stage.end(terminal, len(exchanges))
 
 
@@ -300,12 +305,13 @@ def compacted(stage):
     stage.api.add(Step("First answer.", last="first question"), Step("Second answer.", last="second question"))
     with stage.interactive() as terminal:
         submit(terminal, "first question")
-        terminal.wait_for("First answer")
-        stage.wait_hooks("Stop")
+        terminal.wait_for("First answer", timeout=PATIENCE_S)
+        stage.answered(terminal, 1)
         submit(terminal, "/compact")
-        terminal.wait_for("Context compacted")
+        terminal.wait_for("Context compacted", timeout=PATIENCE_S)
+        stage.answered(terminal, 2)
         submit(terminal, "second question")
-        terminal.wait_for("Second answer")
+        terminal.wait_for("Second answer", timeout=PATIENCE_S)
         stage.end(terminal, 3)
     return {"before": "first question", "after": "second question", "summary": "SUMMARYMARK"}
 
@@ -322,12 +328,11 @@ def rewound(stage):
     with stage.interactive() as terminal:
         for number, (prompt, answer) in enumerate((("alpha prompt", "First answer"), ("beta prompt", "Second answer")), 1):
             terminal.submit(prompt)
-            terminal.wait_for(answer)
-            stage.wait_hooks("Stop", number)
-        stage.wait_turns(2)
+            terminal.wait_for(answer, timeout=PATIENCE_S)
+            stage.answered(terminal, number)
         rewind(terminal, "beta prompt")
         submit(terminal, "gamma prompt")
-        terminal.wait_for("Third answer")
+        terminal.wait_for("Third answer", timeout=PATIENCE_S)
         stage.end(terminal, 3)
     return {"request": "alpha prompt", "undone": "beta prompt", "instead": "gamma prompt"}
 
