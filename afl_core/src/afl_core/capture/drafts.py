@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import attrs
@@ -22,7 +22,7 @@ from afl_core.capture.limits import (
 )
 from afl_core.capture.thread import Thread
 from afl_core.model.event import Event, EventKind, Place, Role, Signal
-from afl_core.model.ids import new_id
+from afl_core.model.ids import new_ids
 from afl_core.model.observation import Compacted, ContextShown, Cut, Denial, Observation, Rewound, Said, Speaker, ToolCalled, ToolReturned
 from afl_core.redaction.chain import Chain, Redacted
 
@@ -75,36 +75,37 @@ class Frame:
     now: int
     chain: Chain
     mac: Callable[[str], str]
+    ids: Iterator[str] = attrs.field(factory=new_ids)
 
 
 def draft(observations: Sequence[Observation], thread: Thread, frame: Frame) -> Drafts:
-    """Turn observations into drafts, in order."""
+    """Turn observations into drafts, in order. `thread` goes on with them: it is the caller's no more."""
     drafts: list[Draft] = []
     shown: list[tuple[str, int | None]] = []
     for seen in observations:
         if isinstance(seen, Compacted):  # however old: epochs are counted from the beginning of the file
-            thread = attrs.evolve(thread, epoch=thread.epoch + 1, compacted_ms=seen.at_ms or 0)
+            thread.epoch, thread.compacted_ms = thread.epoch + 1, seen.at_ms or 0
         elif seen.at_ms is not None and seen.at_ms < frame.oldest_ms:
             continue
         elif isinstance(seen, ContextShown):
             shown.append((seen.text, seen.at_ms))
         elif isinstance(seen, Said):
-            thread = _said(seen, thread, frame, drafts)
+            _said(seen, thread, frame, drafts)
         elif isinstance(seen, ToolCalled):
-            thread = _called(seen, thread, frame, drafts)
+            _called(seen, thread, frame, drafts)
         elif isinstance(seen, ToolReturned):
-            thread = _returned(seen, thread, frame, drafts)
+            _returned(seen, thread, frame, drafts)
         elif isinstance(seen, Cut):
-            thread = _cut(seen, thread, frame, drafts)
+            _cut(seen, thread, frame, drafts)
         elif isinstance(seen, Rewound):
-            thread = signals.rewound(thread)
+            signals.rewound(thread)
     machine = tuple(frame.mac(seen.text) for seen in observations if isinstance(seen, Said) and seen.speaker is Speaker.MACHINE)
     return Drafts(tuple(drafts), tuple(shown), thread, machine)
 
 
-def _said(said: Said, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thread:
-    if said.speaker is Speaker.MACHINE or not said.text.strip():
-        return thread
+def _said(said: Said, thread: Thread, frame: Frame, drafts: list[Draft]) -> None:
+    if said.speaker is Speaker.MACHINE or not said.text or said.text.isspace():
+        return
     person = said.speaker is Speaker.PERSON
     redacted, whole = bounded(said.text, MESSAGE_CHARS, frame.chain, thread.secrets)
     completeness = "partial" if said.partial else "whole" if whole else "head_and_tail"
@@ -114,14 +115,14 @@ def _said(said: Said, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thre
     if said.recovered:
         pass  # its place in the conversation is long gone: it answers nothing, and nothing answers it
     elif person:
-        thread, signal = signals.person_spoke(thread, said, event.event_id, frame.window_ms)
+        signal = signals.person_spoke(thread, said, event.event_id, frame.window_ms)
     else:
-        thread = signals.agent_acted(thread, event.event_id, event.turn)
+        signals.agent_acted(thread, event.event_id, event.turn)
     drafts.append(_draft(event, said.text, frame, redacted, by_person=person, signal=signal))
-    return thread.with_secrets(redacted.secrets)
+    thread.showed(redacted.secrets)
 
 
-def _called(called: ToolCalled, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thread:
+def _called(called: ToolCalled, thread: Thread, frame: Frame, drafts: list[Draft]) -> None:
     redacted, whole = bounded(called.input_json, TOOL_INPUT_CHARS, frame.chain, thread.secrets)
     event = _event(
         called,
@@ -135,11 +136,12 @@ def _called(called: ToolCalled, thread: Thread, frame: Frame, drafts: list[Draft
         completeness="whole" if whole else "head_and_tail",
     )
     drafts.append(_draft(event, called.input_json, frame, redacted))
-    thread = signals.agent_acted(thread, event.event_id, event.turn)
-    return thread.with_call(called.call_id, event.event_id).with_secrets(redacted.secrets)
+    signals.agent_acted(thread, event.event_id, event.turn)
+    thread.called(called.call_id, event.event_id)
+    thread.showed(redacted.secrets)
 
 
-def _returned(returned: ToolReturned, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thread:
+def _returned(returned: ToolReturned, thread: Thread, frame: Frame, drafts: list[Draft]) -> None:
     denied = returned.denial is not Denial.NONE
     kept = returned.text if returned.is_error and not denied else ""
     redacted, whole = bounded(kept, TOOL_ERROR_CHARS, frame.chain, thread.secrets)
@@ -166,19 +168,21 @@ def _returned(returned: ToolReturned, thread: Thread, frame: Frame, drafts: list
             at_ms=returned.at_ms,
         )
     drafts.append(_draft(event, returned.text, frame, redacted, tool=use))
-    if kept:  # what `bounded` read of it begins with everything that is watched
-        return thread.with_secrets(redacted.secrets)
-    watched = storable(head(returned.text, WATCHED_CHARS))
-    return thread.with_secrets(frame.chain.redact(watched).secrets if watched else ()).with_secrets(redacted.secrets)
+    if not kept and (watched := storable(head(returned.text, WATCHED_CHARS))):
+        thread.showed(frame.chain.redact(watched).secrets)
+    thread.showed(redacted.secrets)  # of what is kept `bounded` read everything that would be watched
 
 
-def _cut(cut: Cut, thread: Thread, frame: Frame, drafts: list[Draft]) -> Thread:
-    turn = name(cut.turn)
-    if not signals.needs_turn_cut(thread):
-        return thread if cut.possible else signals.turn_cut(thread, None, cut.at_ms, turn)
-    event = _event(cut, thread, frame, EventKind.TURN_CUT, Role.ASSISTANT, "", parent_id=thread.person)
-    drafts.append(_draft(event, "", frame, Redacted("", {})))
-    return signals.maybe_cut(thread, event.event_id) if cut.possible else signals.turn_cut(thread, event.event_id, cut.at_ms, turn)
+def _cut(cut: Cut, thread: Thread, frame: Frame, drafts: list[Draft]) -> None:
+    turn, made = name(cut.turn), None
+    if signals.needs_turn_cut(thread):
+        event = _event(cut, thread, frame, EventKind.TURN_CUT, Role.ASSISTANT, "", parent_id=thread.person)
+        drafts.append(_draft(event, "", frame, Redacted("", {})))
+        made = event.event_id
+    if not cut.possible:
+        signals.turn_cut(thread, made, cut.at_ms, turn)
+    elif made is not None:
+        signals.maybe_cut(thread, made)
 
 
 def _draft(
@@ -203,7 +207,7 @@ def _event(
     seen: Said | ToolCalled | ToolReturned | Cut, thread: Thread, frame: Frame, kind: EventKind, role: Role, text: str, **more: Any
 ) -> Event:
     return Event(
-        event_id=new_id(),
+        event_id=next(frame.ids),
         session_id=frame.session_id,
         project_id=frame.project_id,
         place=Place(frame.generation, seen.spot.offset, seen.spot.part),

@@ -25,10 +25,11 @@ CUT_MARK = "\n[... {dropped} characters left out ...]\n"
 
 def storable(text: str) -> str:
     """Text that the database and every reader of it can hold: halves of surrogate pairs and NUL become replacement characters."""
-    try:
-        text.encode("utf-8")
-    except UnicodeEncodeError:
-        text = text.encode("utf-8", "replace").decode("utf-8")
+    if not text.isascii():
+        try:
+            text.encode("utf-8")
+        except UnicodeEncodeError:
+            text = text.encode("utf-8", "replace").decode("utf-8")
     return text.replace("\0", "\ufffd")
 
 

@@ -190,7 +190,7 @@ def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], d
         is_last = number == len(groups) - 1
         with writing(going.db):
             if number == 0:
-                _confirm(going, raw)
+                _confirm(going, blob, raw)
                 for mac in drafts.machine if intake.waits(going.db, going.session.session_id) else ():
                     disown(going.db, going.session.session_id, mac)
             # Proofs of delivery come first: an answer that is stored before them would settle what they prove.
@@ -271,8 +271,8 @@ def _raw_line(one: Draft) -> str:
     return f'{{"at": [{place.generation}, {place.offset}, {place.part}], "raw": {encode_basestring_ascii(one.raw)}}}'
 
 
-def _confirm(going: _Pass, raw: bytes) -> None:
+def _confirm(going: _Pass, blob: str | None, raw: bytes) -> None:
     """Under the write lock, which the sweeps of blobs and keys take too: the blob and its key are still there, or are written again."""
-    if raw:
+    if blob is not None:
         going.tools.writer.register(going.db)
-        going.tools.blobs.put(going.tools.writer, raw)
+        going.tools.blobs.keep(going.tools.writer, blob, raw)

@@ -13,9 +13,9 @@ ID_CHARS = 128
 """A longer call id is not remembered: hosts' ids are short, and a cursor must stay small."""
 
 
-@attrs.frozen
+@attrs.define
 class Thread:
-    """The state signals are read from.
+    """The state signals are read from. It changes while a stretch is read; whoever reads one has a thread of its own.
 
     `agent`: the agent's last event since the person last spoke; `person`: the person's last event. `cut_referent`, `cut_ms` (0: no time) and
     `cut_turn`: an interruption that neither the person nor another turn of the agent has followed yet. `possible`: `agent` is a `turn_cut` that
@@ -41,6 +41,7 @@ class Thread:
         """From what the cursor holds; unknown keys of a newer version are ignored."""
         known = {field.name for field in attrs.fields(cls)}
         values = {name: value for name, value in body.items() if name in known}
+        values["calls"] = dict(values.get("calls", {}))
         values["secrets"] = tuple(values.get("secrets", ()))
         return cls(**values)
 
@@ -48,20 +49,26 @@ class Thread:
         """For the cursor."""
         return {**attrs.asdict(self), "secrets": list(self.secrets)}
 
-    def with_call(self, call_id: str, event_id: str) -> Thread:
+    def called(self, call_id: str, event_id: str) -> None:
         """Remember where a tool call is; the oldest are forgotten."""
         if len(call_id) > ID_CHARS:
-            return self
-        calls = {**self.calls, call_id: event_id}
-        while len(calls) > CALLS_KEPT:
-            calls.pop(next(iter(calls)))
-        return attrs.evolve(self, calls=calls)
+            return
+        self.calls[call_id] = event_id
+        while len(self.calls) > CALLS_KEPT:
+            self.calls.pop(next(iter(self.calls)))
 
-    def with_secrets(self, hashes: tuple[str, ...]) -> Thread:
+    def showed(self, hashes: tuple[str, ...]) -> None:
         """Remember secrets; the oldest are forgotten."""
-        if not hashes or self.secrets[-len(hashes) :] == hashes:
-            return self
-        return attrs.evolve(self, secrets=tuple(dict.fromkeys((*self.secrets, *hashes)))[-SECRETS_KEPT:])
+        if hashes and self.secrets[-len(hashes) :] != hashes:
+            self.secrets = tuple(dict.fromkeys((*self.secrets, *hashes)))[-SECRETS_KEPT:]
+
+    def cut(self, referent: str | None, at_ms: int | None, turn: str | None) -> None:
+        """The person interrupted this turn; their next words may point at `referent`."""
+        self.cut_ms, self.cut_referent, self.cut_turn = at_ms or 0, referent, turn
+
+    def uncut(self) -> None:
+        """The interruption is used up."""
+        self.cut_ms, self.cut_referent, self.cut_turn = 0, None, None
 
     def renamed(self, names: dict[str, str]) -> Thread:
         """With provisional event ids replaced by the ones the store really has."""

@@ -36,13 +36,17 @@ class Blobs:
     def put(self, writer: Writer, data: bytes) -> str:
         """Seal and write `data`; returns its name. The same data is written once."""
         name = writer.half.name_of(data)
+        self.keep(writer, name, data)
+        return name
+
+    def keep(self, writer: Writer, name: str, data: bytes) -> None:
+        """The same for data whose name is known: what was put before is there still, or is written again."""
         path = self.path(name)
         if check_private_file(path):
             os.utime(path)  # it is referenced anew: the sweep of orphans goes by this time
-            return name
+            return
         ensure_private_dir(os.path.dirname(path), self._base)
         write_private_file(path, writer.seal(f"blob:{name}", zlib.compress(data, LEVEL)))
-        return name
 
     def get(self, opener: Opener, name: str) -> bytes:
         """The data of a blob, proved to be what the name says by the seal's context."""
