@@ -65,7 +65,7 @@ def read(line: Line) -> Record | None:
     Bytes that are not UTF-8 become the replacement character: one broken letter must not lose a person's words.
     """
     try:
-        fields = json.loads(line.data.decode("utf-8", "replace"), parse_constant=_refuse)
+        fields = _DECODER.decode(line.data.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
     if not isinstance(fields, dict) or not isinstance(payload := fields.get("payload"), dict):
@@ -75,6 +75,9 @@ def read(line: Line) -> Record | None:
 
 def _refuse(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
 
 
 def text_of(value: object) -> str | None:

@@ -64,7 +64,7 @@ def read(line: Line) -> Record | None:
     Bytes that are not UTF-8 become the replacement character: one broken letter must not lose a person's words.
     """
     try:
-        fields = json.loads(line.data.decode("utf-8", "replace"), parse_constant=_refuse)
+        fields = _DECODER.decode(line.data.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
     return Record(line.offset, fields) if isinstance(fields, dict) else None
@@ -74,11 +74,14 @@ def _refuse(name: str) -> None:
     raise ValueError(f"{name} is not JSON")
 
 
+_DECODER = json.JSONDecoder(parse_constant=_refuse)
+
+
 def text_of(value: object) -> str | None:
     """The string, with halves of surrogate pairs (which no encoding can write) replaced; None when it is empty or no string."""
     if not isinstance(value, str) or not value:
         return None
-    return value.encode("utf-8", "replace").decode("utf-8")
+    return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
 
 
 def mapping_of(value: object) -> Mapping[str, Any]:

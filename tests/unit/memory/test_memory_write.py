@@ -20,8 +20,6 @@ def fact(value, at=NOW):
 
 def call(db, **changed):
     given = {
-        "ns": "project:p",
-        "session_id": "claude:s",
         "tool_name": "Bash",
         "call_id": "c1",
         "input_text": '{"command":"make"}',
@@ -29,9 +27,10 @@ def call(db, **changed):
         "exit_code": 2,
         "duration_ms": 10,
         "error_text": "make: *** no rule for target 7",
-        "now": NOW,
+        "at_ms": NOW,
     }
-    return write.record_tool_call(db, **{**given, **changed})
+    session_id = changed.pop("session_id", "claude:s")
+    return next(iter(write.record_tool_calls(db, "project:p", session_id, [write.ToolCall(**{**given, **changed})])), None)
 
 
 def dump(db):
@@ -108,7 +107,7 @@ def test_a_withdrawn_grain_comes_back_when_it_is_added_again(db):
 def test_a_tool_call_is_stored_once_however_often_the_transcript_is_read(db):
     with writing(db):
         assert call(db) is not None
-        assert call(db, now=NOW + 5) is None
+        assert call(db, at_ms=NOW + 5) is None
         assert call(db, call_id="c2") is not None
         assert call(db, session_id="claude:t") is not None
     assert db.execute("SELECT count(*) FROM grains").fetchone()[0] == 3

@@ -6,6 +6,9 @@ Values are stored once (equal content has one address); tool calls are occurrenc
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
+
+import attrs
 
 from afl_core.memory.signatures import signature
 from afl_core.model.errors import StoreError
@@ -91,46 +94,61 @@ def _live(db: sqlite3.Connection, hash: str) -> grains.Stored:
     return there
 
 
-def record_tool_call(  # noqa: PLR0913 - what is known of a call, each by name
-    db: sqlite3.Connection,
-    *,
-    ns: str,
-    session_id: str,
-    tool_name: str,
-    call_id: str,
-    input_text: str,
-    is_error: bool | None,
-    exit_code: int | None,
-    duration_ms: int | None,
-    error_text: str,
-    now: int,
-) -> str | None:
-    """Store one call of a tool as a small grain; gives its address, None when this call of the session is there already.
+@attrs.frozen
+class ToolCall:
+    """One call of a tool with how it ended. Texts are redacted by the caller; `at_ms`: when it ended."""
 
-    Texts are redacted by the caller; at most 512 characters of the input and, of a failure only, 1,024 of its text are kept.
+    call_id: str
+    tool_name: str
+    input_text: str
+    is_error: bool | None
+    exit_code: int | None
+    duration_ms: int | None
+    error_text: str
+    at_ms: int
+
+
+def record_tool_calls(db: sqlite3.Connection, ns: str, session_id: str, calls: Sequence[ToolCall]) -> list[str]:
+    """Store calls of tools as small grains, in order; gives the addresses of those that were not there already.
+
+    At most 512 characters of the input and, of a failure only, 1,024 of its text are kept.
     """
-    error = _plain(error_text)[:MAX_ERROR] if is_error else ""
+    if not calls:
+        return []
+    signed = [_tool_grain(ns, session_id, call) for call in calls]
+    first = signed[0][0].fields
+    known = grains.calls_known(db, first["session_id"], [grain.fields["tool_call_id"] for grain, _ in signed])
+    new: dict[str, tuple[Grain, str | None]] = {}
+    for one in signed:
+        call_id = one[0].fields["tool_call_id"]
+        if call_id not in known:
+            new.setdefault(call_id, one)
+    grains.insert_all(db, list(new.values()))
+    return [grain.hash for grain, _ in new.values()]
+
+
+def _tool_grain(ns: str, session_id: str, call: ToolCall) -> tuple[Grain, str | None]:
+    """The grain and, of a failure, the signature of its text."""
+    error = _plain(call.error_text)[:MAX_ERROR] if call.is_error else ""
     grain = make(
         GrainType.TOOL,
         {
             "namespace": ns,
             "session_id": session_id,
-            "tool_name": _plain(tool_name),
-            "tool_call_id": call_id,
-            "input": _plain(input_text)[:MAX_INPUT],
-            "is_error": is_error,
-            "exit_code": exit_code,
-            "duration_ms": duration_ms,
+            "tool_name": _plain(call.tool_name),
+            "tool_call_id": call.call_id,
+            "input": _plain(call.input_text)[:MAX_INPUT],
+            "is_error": call.is_error,
+            "exit_code": call.exit_code,
+            "duration_ms": call.duration_ms,
             "error": error or None,
         },
-        now,
+        call.at_ms,
     )
-    if grains.has_call(db, grain.fields["session_id"], grain.fields["tool_call_id"]):
-        return None
-    grains.insert(db, grain, signature=signature(error) if is_error else None)
-    return grain.hash
+    return grain, signature(error) if call.is_error else None
 
 
 def _plain(text: str) -> str:
     """What tools print may hold bytes that no grain can: they become the replacement character."""
-    return text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+    text = text.replace("\0", "\ufffd")
+    return text if text.isascii() else text.encode("utf-8", "replace").decode()

@@ -63,11 +63,15 @@ class HeadKey:
 
 @attrs.frozen
 class Grain:
-    """A checked grain. `fields` are in NFC and hold `namespace` and `created_at` (ms since the epoch); `hash` is the address, 64 hex digits."""
+    """A checked grain. `fields` are in NFC and hold `namespace` and `created_at` (ms since the epoch); `hash` is the address, 64 hex digits.
+
+    `body`: the fields as they are stored and as the address counts them, canonical JSON.
+    """
 
     type: GrainType
     fields: Mapping[str, Any]
     hash: str
+    body: str = attrs.field(eq=False, repr=False)
 
     @property
     def ns(self) -> str:
@@ -100,26 +104,28 @@ def make(type: GrainType, fields: Mapping[str, Any], now: int) -> Grain:
     for name in _TIMES & clean.keys():
         clean[name] = _whole(clean[name], f"{type.value}.{name}")
     _check(type, clean)
-    text = address_text(type, clean)
+    body = canonical(clean)
+    text = _addressed(type, body)
     if len(text) > MAX_BYTES:
         raise ModelError(f"{type.value} grain has {len(text)} bytes, at most {MAX_BYTES}", code=_INVALID)
-    return Grain(type, clean, hashlib.sha256(text).hexdigest())
+    return Grain(type, clean, hashlib.sha256(text).hexdigest(), body)
 
 
 def address_text(type: GrainType, fields: Mapping[str, Any]) -> bytes:
     """The canonical form: compact JSON with sorted keys of format version, type and fields, UTF-8."""
-    return canonical({"fields": fields, "type": type.value, "v": FORMAT}).encode()
+    return _addressed(type, canonical(fields))
 
 
-def fields_json(grain: Grain) -> str:
-    """The fields as they are stored."""
-    return canonical(grain.fields)
+def _addressed(type: GrainType, body: str) -> bytes:
+    """`canonical({"fields": ..., "type": ..., "v": ...})` around fields that are canonical already."""
+    return f'{{"fields":{body},"type":{canonical(type.value)},"v":{FORMAT}}}'.encode()
 
 
 def stored(type: str, fields_json: str) -> Grain:
     """A grain read back from the store; its address is computed anew, so a caller can compare it with the stored one."""
     kind, fields = GrainType(type), loads(fields_json, "a stored grain")
-    return Grain(kind, fields, hashlib.sha256(address_text(kind, fields)).hexdigest())
+    body = canonical(fields)
+    return Grain(kind, fields, hashlib.sha256(_addressed(kind, body)).hexdigest(), body)
 
 
 # ---------------------------------------------------------------------------------------------------------------------------- normal form
@@ -151,11 +157,16 @@ def _object(value: Mapping[Any, Any], path: str, depth: int) -> dict[str, Any]:
     for key, item in value.items():
         if not isinstance(key, str):
             raise ModelError(f"{path} has a key that is not text: {key!r}", code=_INVALID)
-        name = _text(key, f"{path} (a key)")
+        name = key if _is_plain(key) else _text(key, f"{path} (a key)")
         if name in clean:
             raise ModelError(f"{path} has two keys that are the same text: {name!r}", code=_INVALID)
-        clean[name] = _clean(item, f"{path}.{name}", depth + 1)
+        clean[name] = item if _is_plain(item) else _clean(item, f"{path}.{name}", depth + 1)
     return clean
+
+
+def _is_plain(value: Any) -> bool:
+    """Whether a value is sure to be in normal form: nearly all are, and their paths need not be spelled."""
+    return value is True or value is False or (type(value) is str and value.isascii() and "\0" not in value)
 
 
 def _text(text: str, path: str) -> str:
@@ -201,11 +212,14 @@ def _check(type: GrainType, fields: dict[str, Any]) -> None:
         if not isinstance(value, str) or not value.strip():
             raise ModelError(f"{where}.{name} is missing or blank", code=_INVALID)
     for name in _STRINGS:
-        _must(name not in fields or isinstance(fields[name], str), f"{where}.{name} is not text")
+        if name in fields:
+            _must(isinstance(fields[name], str), f"{where}.{name} is not text")
     for name in _STRING_LISTS:
-        _must(name not in fields or _is_texts(fields[name]), f"{where}.{name} is not a list of texts")
+        if name in fields:
+            _must(_is_texts(fields[name]), f"{where}.{name} is not a list of texts")
     for name, allowed in _CHOICES.items():
-        _must(name not in fields or fields[name] in allowed, f"{where}.{name} is none of {', '.join(allowed)}")
+        if name in fields:
+            _must(fields[name] in allowed, f"{where}.{name} is none of {', '.join(allowed)}")
     if type is not GrainType.LESSON:  # a lesson's confidence is the reviewer's word
         _must("confidence" not in fields or _is_share(fields["confidence"]), f"{where}.confidence is not a number between 0 and 1")
     _must("importance" not in fields or _is_number(fields["importance"]), f"{where}.importance is not a number")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
+from typing import Any
 
 import attrs
 
-from afl_core.model.grain import Grain, HeadKey, fields_json, stored
+from afl_core.model.grain import Grain, GrainType, HeadKey, stored
 
 WITHDRAWN = "withdrawn"
 """In `superseded_by`: the grain was taken back and nothing took its place."""
@@ -29,32 +31,47 @@ def get(db: sqlite3.Connection, hash: str) -> Stored | None:
 
 def insert(db: sqlite3.Connection, grain: Grain, *, derived_from: str | None = None, signature: str | None = None) -> None:
     """A new row for a grain that is not there yet."""
+    db.execute(_INSERT, _row(grain, derived_from, signature))
+
+
+def insert_all(db: sqlite3.Connection, signed: Sequence[tuple[Grain, str | None]]) -> None:
+    """New rows for grains that are not there yet, each with its signature, in order."""
+    db.executemany(_INSERT, [_row(grain, None, signature) for grain, signature in signed])
+
+
+_INSERT = (
+    "INSERT INTO grains (hash, type, ns, created_ms, superseded_by, derived_from, tool_name, is_error, signature, call_id, session_id,"
+    " fields_json) VALUES (?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?)"
+)
+
+
+def _row(grain: Grain, derived_from: str | None, signature: str | None) -> tuple[Any, ...]:
     fields = grain.fields
-    is_tool = grain.type.value == "tool"
+    is_tool = grain.type is GrainType.TOOL
     is_error = fields.get("is_error")
-    db.execute(
-        "INSERT INTO grains (hash, type, ns, created_ms, superseded_by, derived_from, tool_name, is_error, signature, call_id, session_id,"
-        " fields_json) VALUES (?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?)",
-        (
-            grain.hash,
-            grain.type.value,
-            grain.ns,
-            grain.created_ms,
-            derived_from or fields.get("derived_from"),
-            fields["tool_name"] if is_tool else None,
-            int(is_error) if is_tool and is_error is not None else None,
-            signature,
-            fields.get("tool_call_id") if is_tool else None,
-            fields.get("session_id"),
-            fields_json(grain),
-        ),
+    return (
+        grain.hash,
+        grain.type.value,
+        grain.ns,
+        grain.created_ms,
+        derived_from or fields.get("derived_from"),
+        fields["tool_name"] if is_tool else None,
+        int(is_error) if is_tool and is_error is not None else None,
+        signature,
+        fields.get("tool_call_id") if is_tool else None,
+        fields.get("session_id"),
+        grain.body,
     )
 
 
-def has_call(db: sqlite3.Connection, session_id: str, call_id: str) -> bool:
-    """Whether a tool call of a session is stored."""
-    row = db.execute("SELECT 1 FROM grains WHERE type = 'tool' AND session_id = ? AND call_id = ?", (session_id, call_id)).fetchone()
-    return row is not None
+def calls_known(db: sqlite3.Connection, session_id: str, call_ids: Sequence[str]) -> set[str]:
+    """Which of these tool calls of a session are stored."""
+    marks = ", ".join("?" * len(call_ids))
+    rows = db.execute(
+        f"SELECT call_id FROM grains WHERE type = 'tool' AND session_id = ? AND call_id IN ({marks})",  # noqa: S608 - marks only
+        (session_id, *call_ids),
+    )
+    return {row[0] for row in rows}
 
 
 def set_superseded(db: sqlite3.Connection, hash: str, by: str | None) -> None:

@@ -18,7 +18,7 @@ from afl_core.capture.discover import judge, set_aside
 from afl_core.capture.sync import behind, sync, tail
 from afl_core.capture.thread import Thread
 from afl_core.lessons import delivery
-from afl_core.memory.write import record_tool_call
+from afl_core.memory.write import ToolCall, record_tool_calls
 from afl_core.model.clock import DAY_MS
 from afl_core.model.errors import AflError, CaptureError, VaultError
 from afl_core.model.event import Event, EventKind, Role
@@ -246,14 +246,16 @@ def _consumer(home: Home, session: Session, done: Absorbed) -> Consumer:
         now = home.clock()
         answered = None
         calls = {one.event.call_id: one.event for one in reversed(batch.newborn) if one.event.kind is EventKind.TOOL_CALL}
+        ended: list[ToolCall] = []
         for one in batch.newborn:
             event = one.event
             if one.by_person and event.data_class == "normal" and _worth_asking(one, now):
                 queue.enqueue(db, event.event_id, session.project_id, one.signal is not None, now)
-            if event.kind is EventKind.TOOL_RESULT and one.born:
-                _tool_grain(db, session, one, calls, now)
+            if event.kind is EventKind.TOOL_RESULT and one.born and (call := _ended(db, session, one, calls, now)):
+                ended.append(call)
             if event.role is Role.ASSISTANT and event.kind is EventKind.MESSAGE and event.source_ms is not None:
                 answered = max(answered or 0, event.source_ms)
+        record_tool_calls(db, project_ns(session.project_id), session.session_id, ended)
         shown = [(nonce, at_ms if at_ms is not None else now) for text, at_ms in batch.shown for nonce in NONCE.findall(text)]
         if shown or answered is not None:
             reached = delivery.settle(db, session_id=session.session_id, shown=shown, answered_ms=answered, now=now)
@@ -274,26 +276,24 @@ def _worth_asking(one: Newborn, now: int) -> bool:
     return one.signal is not None or one.event.source_ms is None or now - one.event.source_ms <= QUEUE_MAX_AGE_MS
 
 
-def _tool_grain(db: sqlite3.Connection, session: Session, one: Newborn, calls: Mapping[str | None, Event], now: int) -> None:
+def _ended(db: sqlite3.Connection, session: Session, one: Newborn, calls: Mapping[str | None, Event], now: int) -> ToolCall | None:
+    """The call that this result ends, for its grain."""
     use = one.draft.tool
     if use is None:
-        return  # a refused call did not run
+        return None  # a refused call did not run
     called = calls.get(use.call_id)
     call = (called.tool_name, called.text) if called is not None else _call(db, session.session_id, use.call_id)
     if call is None or call[0] is None:
-        return  # the call itself was never seen (it lies before the retention)
-    record_tool_call(
-        db,
-        ns=project_ns(session.project_id),
-        session_id=session.session_id,
-        tool_name=call[0],
+        return None  # the call itself was never seen (it lies before the retention)
+    return ToolCall(
         call_id=use.call_id,
+        tool_name=call[0],
         input_text=call[1],
         is_error=bool(use.is_error),
         exit_code=use.exit_code,
         duration_ms=use.duration_ms,
         error_text=use.error_text if use.is_error else "",
-        now=use.at_ms if use.at_ms is not None else now,
+        at_ms=use.at_ms if use.at_ms is not None else now,
     )
 
 
