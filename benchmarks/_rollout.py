@@ -16,8 +16,11 @@ from _words import Words
 TOOL_STEPS = (2, 5)
 TOOL_ANSWER = (1, 6)
 CHAT_STEPS = (0, 1)
-CHAT_ANSWER = (20, 40)
+CHAT_ANSWER = (40, 80)
 OUTPUT_CHARS = (8.9, 0.9, 48_000)
+CHAT_OUTPUT_CHARS = (7.6, 1.0, 48_000)
+"""Where people mostly talk, commands look something up. What a build prints would outweigh the talk, since it stands there twice."""
+
 FAILS = 0.1
 SHOWS_SECRET = 0.01
 INTERRUPTED = 0.03
@@ -42,6 +45,7 @@ class _Rollout(Words):
         super().__init__(size)
         self._session, self._cwd, self._ordinal = session, cwd, -1
         self._steps, self._answer = (CHAT_STEPS, CHAT_ANSWER) if chat else (TOOL_STEPS, TOOL_ANSWER)
+        self._output = CHAT_OUTPUT_CHARS if chat else OUTPUT_CHARS
         self._turn = ""
 
     def records(self) -> Iterator[dict[str, Any]]:
@@ -82,7 +86,7 @@ class _Rollout(Words):
         arguments = json.dumps({"cmd": command, "workdir": self._cwd})
         given = {"type": "function_call", "status": "completed", "id": self.id(), "name": "exec_command"}
         yield self._record("response_item", {**given, "arguments": arguments, "call_id": call, **self._passed()})
-        told, failed = self.output(OUTPUT_CHARS, SHOWS_SECRET), self.random.random() < FAILS
+        told, failed = self.output(self._output, SHOWS_SECRET), self.random.random() < FAILS
         ran = {"type": "CommandExecution", "id": call, "command": ["/bin/bash", "-lc", command], "cwd": f"file://{self._cwd}"}
         ran |= {"status": "failed" if failed else "completed", "aggregated_output": told, "exit_code": int(failed)}
         yield self._item({**ran, "duration": {"secs": 0, "nanos": 35_416}})

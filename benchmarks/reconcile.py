@@ -155,11 +155,12 @@ def known_idle() -> dict[str, Any]:
 
 def shown(result: dict[str, Any]) -> str:
     """The result for a person."""
-    heads = ("MB", "events", "cpu s", "MB/s", "kept MB", "kept/s", "redact", "MB/s -r", "x json", "peak MB", "idle ms", "+1 ms")
+    heads = ("MB", "events", "cpu s", "MB/s", "kept MB", "share", "kept/s", "redact", "MB/s -r", "x json", "peak MB", "idle ms", "+1 ms")
     lines = [f"{'':<16}" + "".join(f"{head:>9}" for head in heads)]
     for name, one in {**result["shapes"], **result["sizes"]}.items():
         numbers = [f"{one['megabytes']:.1f}", f"{one['events']}", f"{one['cpu_s']:.2f}", f"{one['mb_per_cpu_s']:.1f}"]
-        numbers += [f"{one['kept_mb']:.2f}", f"{one['kept_mb_per_cpu_s']:.2f}", f"{one['redaction_share']:.0%}"]
+        numbers += [f"{one['kept_mb']:.2f}", f"{one['kept_mb'] / one['megabytes']:.0%}"]
+        numbers += [f"{one['kept_mb_per_cpu_s']:.2f}", f"{one['redaction_share']:.0%}"]
         numbers += [f"{one['mb_per_cpu_s_without_redaction']:.1f}", f"{one['x_parsing']:.1f}", f"{one['peak_mb']:.0f}"]
         numbers += [f"{one['idle_ms']:.1f}", f"{one['one_more_ms']:.1f}"]
         lines.append(f"{name:<16}" + "".join(f"{number:>9}" for number in numbers))

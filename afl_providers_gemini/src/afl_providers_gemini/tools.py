@@ -27,7 +27,8 @@ BY_POLICY = re.compile(r'Tool execution (?:denied by policy|blocked: |for ".*" d
 SPOTS_PER_CALL = 16
 """Indexes within the message that belong to one call: the call, its result, a cut, then the person's words."""
 
-_EXIT = re.compile(r"^Exit Code: (-?\d{1,9})$", re.MULTILINE)
+EXIT = "Exit Code: "
+_EXIT = re.compile(rf"^{EXIT}(-?\d{{1,9}})$", re.MULTILINE)
 _WRAPPED = re.compile(r"\s*<untrusted_context>\n?(.*?)\n?</untrusted_context>\s*", re.DOTALL)
 # The host escapes the brackets in what a hook gave.
 _CONTEXTS = re.compile(rf"(?:\n\n{re.escape(HOOK_CONTEXT[0])}[^<]*{re.escape(HOOK_CONTEXT[1])})+\Z")
@@ -94,7 +95,7 @@ def _text(result: object) -> str:
         response = mapping_of(mapping_of(part.get("functionResponse")).get("response"))
         told = text_of(response.get("output")) or text_of(response.get("error")) or text_of(part.get("text"))
         if told:
-            bare = _CONTEXTS.sub("", told)
+            bare = _CONTEXTS.sub("", told) if told.endswith(HOOK_CONTEXT[1]) else told
             wrapped = _WRAPPED.fullmatch(bare)
             texts.append(wrapped[1] if wrapped else bare)
     return "\n".join(texts)
@@ -106,7 +107,7 @@ def _failed(result: object) -> bool:
 
 def _exit_code(end: ToolEnd) -> int | None:
     """Told in the text, and only when it is not 0. What a command prints stands before it, so the last such line is the host's."""
-    codes = _EXIT.findall(end.text) if end.name == SHELL else []
+    codes = _EXIT.findall(end.text) if end.name == SHELL and EXIT in end.text else []
     return int(codes[-1]) if codes else None
 
 

@@ -15,7 +15,7 @@ from afl_core.model.errors import CaptureError
 from afl_core.spec.host import Line
 from afl_core.store.transcripts import Stamp, stamp_of
 
-CHUNK_BYTES = 1024 * 1024
+CHUNK_BYTES = 4 * 1024 * 1024
 """What is read and committed at once, unless a single record is longer."""
 
 RECORD_LIMIT_BYTES = 8 * 1024 * 1024

@@ -8,10 +8,8 @@ import re
 READ = 2_048
 """Characters of an error text that decide; the rest is usually a trace that differs each time."""
 
-# Order matters: a quoted path is a quoted string, a path may hold numbers, an id holds hex.
-_FOLDS = (
-    (re.compile(r"\"[^\"\n]{0,400}\"|(?<!\w)'[^'\n]{0,400}'|`[^`\n]{0,400}`|\u201c[^\u201d\n]{0,400}\u201d"), "<text>"),
-    (re.compile(r"\S*[/\\]\S*"), "<path>"),
+_QUOTED = re.compile(r"\"[^\"\n]{0,400}\"|(?<!\w)'[^'\n]{0,400}'|`[^`\n]{0,400}`|\u201c[^\u201d\n]{0,400}\u201d")
+_NUMBERS = (
     (re.compile(r"\b0x[0-9a-f]+\b|\b(?=[0-9a-f-]*\d)[0-9a-f]{4,}(?:-[0-9a-f]{2,})*\b"), "#"),
     (re.compile(r"\d+(?:[.,:]\d+)*"), "#"),
 )
@@ -19,8 +17,10 @@ _FOLDS = (
 
 def folded(text: str) -> str:
     """The text as it is compared: lower case, white space single, quotes and paths named, hexadecimal and numbers one sign."""
-    text = " ".join(text[:READ].lower().split())
-    for mark, name in _FOLDS:
+    # Order matters: a quoted path is a quoted string, a path may hold numbers, an id holds hex.
+    text = _QUOTED.sub("<text>", " ".join(text[:READ].lower().split()))
+    text = " ".join("<path>" if "/" in word or "\\" in word else word for word in text.split(" "))
+    for mark, name in _NUMBERS:
         text = mark.sub(name, text)
     return text
 
