@@ -150,10 +150,6 @@ class Registry:
             found[item.name] = item
         return found
 
-    def listens(self, hook: str) -> bool:
-        """Whether any observer wants to be told: else nothing need be put together for it."""
-        return bool(getattr(self._manager.hook, hook).get_hookimpls())
-
     def tell(self, hook: str, **arguments: Mapping[str, Any]) -> None:
         """Tell observers; what they raise is counted, never felt."""
         for implementation in getattr(self._manager.hook, hook).get_hookimpls():

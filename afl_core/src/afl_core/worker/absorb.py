@@ -174,8 +174,6 @@ def _tools(home: Home) -> Tools:
 
 def _announcer(home: Home) -> Announce:
     def announce(events: Sequence[Event]) -> None:
-        if not home.registry.listens("afl_event_captured"):
-            return
         for event in events:
             if event.data_class != "normal":
                 continue
