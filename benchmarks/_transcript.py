@@ -49,6 +49,7 @@ class _Session(Words):
         super().__init__(size)
         self._session, self._cwd = session, cwd
         self._parent: str | None = None
+        self._prompts = 0
         self._shapes = _shapes()
 
     def records(self) -> Iterator[dict]:
@@ -58,7 +59,9 @@ class _Session(Words):
 
     def _turn(self) -> Iterator[dict]:
         prompt, turn = self.sentences(1, 5), self.id()
-        yield self._record("prompt", promptId=turn, message={"role": "user", "content": prompt})
+        self._prompts += 1  # a number that comes again tells of a person who went back
+        position = {**self._shapes["prompt"]["turnPosition"], "promptIndex": self._prompts}
+        yield self._record("prompt", promptId=turn, turnPosition=position, message={"role": "user", "content": prompt})
         yield from self._request(prompt)
         for _step in range(self.random.randint(*self._steps)):
             yield from self._step(turn)

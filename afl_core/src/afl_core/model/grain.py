@@ -211,15 +211,7 @@ def _check(type: GrainType, fields: dict[str, Any]) -> None:
         value = fields.get(name)
         if not isinstance(value, str) or not value.strip():
             raise ModelError(f"{where}.{name} is missing or blank", code=_INVALID)
-    for name in _STRINGS:
-        if name in fields:
-            _must(isinstance(fields[name], str), f"{where}.{name} is not text")
-    for name in _STRING_LISTS:
-        if name in fields:
-            _must(_is_texts(fields[name]), f"{where}.{name} is not a list of texts")
-    for name, allowed in _CHOICES.items():
-        if name in fields:
-            _must(fields[name] in allowed, f"{where}.{name} is none of {', '.join(allowed)}")
+    _check_kinds(where, fields)
     if type is not GrainType.LESSON:  # a lesson's confidence is the reviewer's word
         _must("confidence" not in fields or _is_share(fields["confidence"]), f"{where}.confidence is not a number between 0 and 1")
     _must("importance" not in fields or _is_number(fields["importance"]), f"{where}.importance is not a number")
@@ -236,6 +228,19 @@ def _check(type: GrainType, fields: dict[str, Any]) -> None:
         _must("tool_call_id" not in fields or isinstance(fields["tool_call_id"], str), f"{where}.tool_call_id is not text")
     if type is GrainType.LESSON:
         _check_lesson(where, fields)
+
+
+def _check_kinds(where: str, fields: dict[str, Any]) -> None:
+    """Fields that any grain may have; most have few of them, so a sentence is made only for one that is there."""
+    for name in _STRINGS:
+        if name in fields:
+            _must(isinstance(fields[name], str), f"{where}.{name} is not text")
+    for name in _STRING_LISTS:
+        if name in fields:
+            _must(_is_texts(fields[name]), f"{where}.{name} is not a list of texts")
+    for name, allowed in _CHOICES.items():
+        if name in fields:
+            _must(fields[name] in allowed, f"{where}.{name} is none of {', '.join(allowed)}")
 
 
 def _check_related(where: str, related: Any) -> None:
