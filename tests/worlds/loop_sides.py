@@ -129,6 +129,7 @@ class Side:
             self.keys.interrupt(terminal)
             self.api.wait_aborted()
             self.talk(terminal, CORRECTION, "using the new API")
+            assert b"hook.py" not in terminal.output()  # the person is not shown our command
             assert self.keys.leave(terminal) == 0
 
     def compacted(self, product: Any) -> None:
