@@ -22,7 +22,7 @@ def test_a_refused_command_and_the_words_after_it_are_an_interruption_of_that_ca
     with side.session() as terminal:
         side.say(terminal, "refactor the module")
         terminal.wait_for(ASKS, timeout=PATIENCE_S)
-        terminal.key("escape")
+        side.sandbox.press(terminal, "escape", "Request cancelled")
         terminal.wait_gone(ASKS, timeout=PATIENCE_S)
         side.talk(terminal, CORRECTION, "using the new API")
         assert side.keys.leave(terminal) == 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from afl_core.testing.claude_keys import LEAVE_S, LEAVE_TRIES
 from afl_core.testing.failure import KitError
+from afl_core.testing.gemini_cli import GeminiSandbox
 from afl_core.testing.terminal import Terminal
 
 CANCELLED = r"Request cancelled\."
@@ -16,8 +17,7 @@ PATIENCE_S = 120.0
 
 def interrupt(terminal: Terminal) -> None:
     """Press Escape while the model or a tool works; returns when the screen says that it was cancelled."""
-    terminal.key("escape")
-    terminal.wait_for(CANCELLED, timeout=PATIENCE_S)
+    GeminiSandbox.press(terminal, "escape", CANCELLED, timeout=PATIENCE_S)
     wait_idle(terminal)
 
 
