@@ -173,6 +173,9 @@ class CodexSide(Side):
         """The host tells of it at the next prompt only, so wait until it has written it down."""
         wait(lambda: b'"type":"compacted"' in self.sandbox.rollouts()[-1].read_bytes(), "the compaction")
 
+    def say(self, terminal: Terminal, words: str) -> None:
+        codex_keys.submit(terminal, words)
+
     def talk(self, terminal: Terminal, words: str, reply: str) -> None:
         before = self.sandbox.completed()
         self.say(terminal, words)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 from loop_sides import CORRECTION, PATIENCE_S, wait
 
+from afl_core.testing import codex_keys
 from afl_core.testing.openai_api import Step, shell, text
 
 pytestmark = pytest.mark.real_cli
@@ -38,8 +39,7 @@ def test_words_typed_while_a_command_runs_are_steering(installed):
     with side.session() as terminal:
         side.say(terminal, "refactor the module")
         wait(started.exists, "the command")
-        side.say(terminal, CORRECTION)
-        terminal.wait_gone(f"› {CORRECTION}", timeout=PATIENCE_S)
+        codex_keys.steer(terminal, CORRECTION)
         may_end.touch()
         terminal.wait_for("using the new API", timeout=PATIENCE_S)
         wait(lambda: side.sandbox.completed() == 1, "the end of the turn")
