@@ -149,8 +149,9 @@ class Chat:
         self.write({"$set": {"sessionId": "s-1"}})
         return self.resync()
 
-    def compressed(self, summary="<state_snapshot>all of it</state_snapshot>"):
-        self.history = [self.history[0], {"role": "user", "parts": [{"text": summary}]}, *self.history[-2:]]
+    def compressed(self, summary="<state_snapshot>all of it</state_snapshot>", kept=2):
+        thanks = {"role": "model", "parts": [{"text": "Got it. Thanks for the additional context!"}]}
+        self.history = [self.history[0], {"role": "user", "parts": [{"text": summary}]}, thanks, *self.history[len(self.history) - kept :]]
         return self.resync()
 
     def observations(self, state=None):

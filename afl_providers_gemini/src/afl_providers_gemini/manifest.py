@@ -37,6 +37,9 @@ SESSION_CONTEXT = "<session_context>"
 STATE_SNAPSHOT = "<state_snapshot>"
 HOOK_CONTEXT = ("<hook_context>", "</hook_context>")
 
+HOOK_NAME = "agent-feedback-loop"
+"""What the host shows while our hook runs; without a name it shows the whole command. A person can switch our hooks off by it."""
+
 PREPENDED = (HOOK_CONTEXT,)
 
 APPENDED = (
@@ -107,4 +110,5 @@ MANIFEST = HostManifest(
     prepended=PREPENDED,
     appended=APPENDED,
     rewrites_settings=True,
+    entry={"name": HOOK_NAME},
 )

@@ -23,7 +23,7 @@ RUN_GAP_MS = 2_000
 
 def is_repeated(record: Record, texts: Sequence[str], state: ParseState) -> bool:
     """Whether a user's message, with these texts, belongs to a run of repeated ones. Follows the run in `state`."""
-    opens = any(is_session_context(text) or is_snapshot(text) for text in texts)
+    opens = any(is_session_context(text) or is_snapshot(text) or state.knows_snapshot(text) for text in texts)
     return _follows(record, state, opens=opens, could_open=_is_known(texts, state))
 
 

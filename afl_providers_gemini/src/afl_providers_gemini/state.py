@@ -98,6 +98,10 @@ class ParseState:
         """Whether this summary comes for the first time; from now on it does not."""
         return _is_new(self.snapshots, self.digest(text), SNAPSHOTS_KEPT)
 
+    def knows_snapshot(self, text: str) -> bool:
+        """Whether this text was met as a summary."""
+        return self.digest(text) in self.snapshots
+
     def stored(self) -> dict[str, Any]:
         """JSON-able, at most 9 KiB."""
         return {name: value for name, value in attrs.asdict(self).items() if value not in (None, [], "", False)}

@@ -18,6 +18,9 @@ FILED_PREFIXES = (
 GO_ON = "Please continue."
 """The host sends this when it finds that the model should speak on. A person who types the same says nothing that could be learnt from."""
 
+ACKNOWLEDGED = "Got it. Thanks for the additional context!"
+"""What the host puts into the agent's mouth behind the summary that replaces a history."""
+
 _STEERING = re.compile(r"User steering update:\n<user_input>\n(.*)\n</user_input>\nInternal instruction: ", re.DOTALL)
 
 
@@ -53,7 +56,7 @@ def is_session_context(text: str) -> bool:
 
 
 def is_snapshot(text: str) -> bool:
-    """Whether the text is the summary that replaced a history."""
+    """Whether the text is a summary in the form the host asks the model for. The host takes whatever the model writes; see `marks`."""
     return text.lstrip().startswith(STATE_SNAPSHOT)
 
 

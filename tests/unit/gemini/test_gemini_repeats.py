@@ -12,6 +12,13 @@ from afl_core.model.observation import Compacted, ContextShown
 from afl_providers_gemini.host import GeminiHost
 
 TEXTS = st.sampled_from(["continue", "no", "fix the parser", "continue\n\nno", "a & b"])
+SUMMARIES = [
+    "<state_snapshot>all of it</state_snapshot>",
+    "<scratchpad>what was it?</scratchpad>\n<state_snapshot>a</state_snapshot>",
+    "A summary.",
+]
+"""The host asks the model for the first form, lets it think aloud before, and takes whatever comes."""
+
 STEPS = st.sampled_from(["answered", "tools", "cut", "rejected", "resumed", "compressed", "rewound", "injected"])
 
 
@@ -134,12 +141,27 @@ def test_a_history_that_begins_with_an_answer_is_known_by_the_moment(chats, chat
 
 
 @pytest.mark.parametrize("times", [1, 3])
-def test_a_summary_begins_one_epoch_however_often_it_is_repeated(chats, chat, times):
-    chat.header().person("one").agent("Yes.").compressed()
+@pytest.mark.parametrize("summary", SUMMARIES)
+def test_a_summary_begins_one_epoch_however_often_it_is_repeated(chats, chat, summary, times):
+    chat.header().person("one").agent("Yes.").compressed(summary)
     for _ in range(times):
         chat.resumed().person("two", kept=False).rejected()
 
     assert len([one for one in chat.observations() if isinstance(one, Compacted)]) == 1
+
+
+@pytest.mark.parametrize("summary", SUMMARIES)
+def test_a_summary_is_nobodys_words_wherever_it_is_repeated(chats, chat, summary):
+    chat.header().person("one").agent("Yes.").compressed(summary, kept=0)
+    chat.person("two", kept=False).rejected(opening=False)
+
+    assert [one for one in chat.told() if not one.startswith(("cut", "compacted"))] == ["person one", "agent Yes.", "person two"]
+
+
+def test_each_compaction_begins_an_epoch(chats, chat):
+    chat.header().person("one").agent("Yes.").compressed("first").person("two").agent("Yes.").compressed("second")
+
+    assert len([one for one in chat.observations() if isinstance(one, Compacted)]) == 2
 
 
 def test_a_summary_that_only_stands_in_repeated_records_is_found_too(chats, chat):

@@ -10,6 +10,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import attrs
 import pytest
 
 from afl_core.api.home import Home
@@ -157,6 +158,19 @@ def test_a_single_hook_that_is_switched_off_is_named(home, environ, settings):
     report = examine(home, environ)
     assert any("switches our hook for End off" in sentence for sentence, _hint in said(report))
     assert report.as_json()["clis"]["other"]["connected"] is False
+
+
+def test_a_hook_that_has_a_name_is_switched_off_by_it_and_not_by_its_command(home, environ, settings, monkeypatch):
+    named = attrs.evolve(CommentingHost().manifest(), entry={"name": "ours"})
+    monkeypatch.setattr(CommentingHost, "manifest", lambda _self: named)
+    install(home, environ)
+    [group] = json.loads(blanked(settings.read_bytes()))["hooks"]["End"]
+    assert group["hooks"][0]["name"] == "ours"
+    before = settings.read_bytes()
+    for off, is_connected in ((group["hooks"][0]["command"], True), ("ours", False)):
+        written = b'"hooksConfig": {"disabled": [' + json.dumps(off).encode() + b"]}, "
+        settings.write_bytes(before.replace(b'"ui"', written + b'"ui"'))
+        assert examine(home, environ).as_json()["clis"]["other"]["connected"] is is_connected
 
 
 def test_a_file_the_host_does_not_start_with_is_a_failure_of_the_doctor(home, environ, settings):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import attrs
 import capture_world as worlds
 import pytest
 
@@ -11,6 +12,7 @@ from afl_core.capture import sync as syncing
 from afl_core.model.errors import AflError
 from afl_core.store import deliveries, status
 from afl_core.store.connection import writing
+from afl_providers_claude.host import ClaudeHost
 
 
 @pytest.fixture
@@ -145,6 +147,19 @@ def test_a_compaction_whose_hook_never_comes_opens_its_epoch_in_a_later_pass(wor
     world.now += 31_000
     world.absorb()
     assert world.epoch() == 2
+
+
+def test_where_the_host_has_no_hook_for_a_compaction_none_is_waited_for(world, tape, monkeypatch):
+    silent = attrs.evolve(ClaudeHost().manifest(), compaction_sources=())
+    monkeypatch.setattr(ClaudeHost, "manifest", lambda _self: silent)
+    tape.person("one").compacted()
+    world.now = tape.start + tape.at + 500
+    world.absorb()
+    assert world.epoch() == 2
+    tape.person("two")
+    world.absorb()
+    assert world.epoch() == 2
+    assert world.events("text", "epoch") == [("one", 1), ("two", 2)]
 
 
 def test_a_hook_that_waited_longer_than_its_record_opens_one_epoch(world, tape):

@@ -21,7 +21,7 @@ SWITCHES: Mapping[tuple[str, ...], bool] = {("disableAllHooks",): True, ("hooksC
 """Settings of hosts, by the way to them, and the value with which they switch every hook off, ours included."""
 
 SINGLE_SWITCH = ("hooksConfig", "disabled")
-"""A list of commands that a host shall not run."""
+"""A list of commands that a host shall not run; one that has a name is in it by that name."""
 
 SIBLING_SETTINGS = ("settings.local.json",)
 """Files beside a host's settings that can hold such a switch."""
@@ -54,11 +54,16 @@ def read_configured(adapters: Mapping[str, HostAdapter], name: str, path: Path, 
         found = find_owned(content, root, owner_of(adapters, name))
     except AflError as bad:
         return Configured({}, problem=bad.sentence)
-    commands = {one.event: str(as_dict(content, one.handler).get("command")) for one in found if one.effective}
+    handlers = {one.event: as_dict(content, one.handler) for one in found if one.effective}
+    commands = {event: str(handler.get("command")) for event, handler in handlers.items()}
     hidden = tuple(one.event for one in found if not one.effective)
     body = values_of(content)
     single = _at(body, SINGLE_SWITCH)
-    disabled = tuple(event for event, command in commands.items() if isinstance(single, list) and command in single)
+    disabled = tuple(
+        event
+        for event, handler in handlers.items()
+        if isinstance(single, list) and (handler.get("name") or handler.get("command")) in single
+    )
     switches = _switched_off(body)
     off, switches = (str(path), switches) if switches else _switched_off_beside(settings or path)
     return Configured(commands, hidden, off, switches, disabled, keys=frozenset(body))

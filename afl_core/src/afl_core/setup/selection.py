@@ -55,6 +55,7 @@ class Selected:
                 event.matcher,
                 command_for(paths.hook, python, self.name, event.name, own_shell=self.manifest.own_shell),
                 event.timeout_s * 1000 // self.manifest.timeout_unit_ms,
+                self.manifest.entry,
             )
             for event in self.manifest.events
         )

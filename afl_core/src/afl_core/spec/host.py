@@ -39,6 +39,7 @@ class HostManifest:
     `timeout_unit_ms`: the unit in which the host wants a hook's timeout, in ms (1000: seconds). `own_shell`: the host runs commands through the
     person's own shell, which need not be a POSIX one. `comments`: its settings may hold // and /* */ comments (and no byte order mark).
     `rewrites_settings`: a running session writes its settings back from memory, and what was added to the file meanwhile is lost.
+    `entry`: more keys of each entry of ours in the settings, such as the name under which the host shows it.
     `prepended`: (start, end) of elements the host puts before a prompt, `appended` those it puts behind one; they are no words of the person's.
     """
 
@@ -59,6 +60,7 @@ class HostManifest:
     prepended: tuple[tuple[str, str], ...] = ()
     appended: tuple[tuple[str, str], ...] = ()
     rewrites_settings: bool = False
+    entry: Mapping[str, str] = attrs.field(factory=dict)
 
 
 @attrs.frozen

@@ -10,6 +10,8 @@ from afl_core.testing.terminal import Terminal
 
 PERMISSION = r"Do you want to proceed\?"
 CHOSEN = r"❯ (\d)\. (\w+)"
+WORKING = "esc to interrupt"
+PATIENCE_S = 120.0
 ENTER_S = 30.0
 REWIND_MENU = "Rewind"
 REWIND_TRIES = 20
@@ -24,6 +26,11 @@ def interrupt(terminal: Terminal) -> None:
     """Press Escape while the model or a tool works; returns when the screen says that it was interrupted."""
     terminal.key("escape")
     terminal.wait_for("Interrupted")
+
+
+def wait_idle(terminal: Terminal) -> None:
+    """Return when the screen no longer says that the agent works."""
+    terminal.wait_gone(WORKING, timeout=PATIENCE_S)
 
 
 def deny(terminal: Terminal) -> None:

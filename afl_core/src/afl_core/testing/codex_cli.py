@@ -145,6 +145,11 @@ class CodexSandbox:
         """The recorded threads, the least recently written first."""
         return sorted(self.config.glob("sessions/*/*/*/rollout-*.jsonl"), key=lambda path: (path.stat().st_mtime_ns, path))
 
+    def completed(self) -> int:
+        """How many turns have come to their end, the hooks of that end included; those that were interrupted or failed are not among them."""
+        ends = (line for path in self.rollouts() for line in path.read_bytes().splitlines() if b'"task_complete"' in line)
+        return sum(json.loads(line)["payload"].get("type") == "task_complete" for line in ends)
+
     def records(self, rollout: Path | None = None) -> list[dict[str, Any]]:
         """The records of a rollout; without one, of the only one there is."""
         if rollout is None:

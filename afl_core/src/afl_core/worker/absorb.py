@@ -99,7 +99,7 @@ def absorb(
             break  # what stands in a later file comes later
         if is_behind(file):
             _read(home, adapter, session, file, tools, consume, done, checkpoint)
-    _open_epochs(home, session)
+    _open_epochs(home, adapter, session)
     checkpoint("read")
     if done.caught_up:  # else the words may be in what is unread, and so may be the secret that they repeat
         _adopt(home, adapter, session, tools, consume, done, ended=row.ended_ms is not None)
@@ -217,13 +217,15 @@ def _remember_problem(home: Home, file: Known, bad: CaptureError) -> None:
             transcripts.looked_at(home.db, file.path, stamp_of(os.lstat(file.path)), bad.code, home.clock())
 
 
-def _open_epochs(home: Home, session: Session) -> None:
-    """A compaction that a hook announced has opened its epoch already; one that no hook announced opens it here, when its hook is overdue."""
+def _open_epochs(home: Home, adapter: HostAdapter, session: Session) -> None:
+    """A compaction that a hook announced has opened its epoch already; one that no hook announced opens it here: when its hook is overdue, or at
+    once where the host has no such hook.
+    """
     latest = next(iter(cursors.of_session(home.db, session.session_id)), None)
     if latest is None:
         return
     thread = Thread.from_json(latest.thread)
-    is_overdue = abs(home.clock() - thread.compacted_ms) > sessions.COMPACTION_MS
+    is_overdue = not adapter.manifest().compaction_sources or abs(home.clock() - thread.compacted_ms) > sessions.COMPACTION_MS
     epoch, until = (thread.epoch, thread.compacted_ms) if is_overdue else (thread.epoch - 1, 0)
     if epoch > session.epoch:
         with writing(home.db):

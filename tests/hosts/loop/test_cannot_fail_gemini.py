@@ -1,0 +1,21 @@
+"""The configured command cannot fail: with any part of it removed, also under a live session, the real Gemini CLI answers as if it were not there."""
+
+from __future__ import annotations
+
+import pytest
+
+from afl_core.testing.gemini_api import call
+
+pytestmark = pytest.mark.real_cli
+
+
+def test_a_headless_run_makes_one_request_and_answers_normally(runs_headless_without):
+    runs_headless_without("gemini")
+
+
+def test_a_session_started_before_the_removal_goes_on(goes_on_without):
+    goes_on_without("gemini")
+
+
+def test_a_headless_run_whose_agent_removes_it_goes_on(loses_the_pack_while_it_runs):
+    loses_the_pack_while_it_runs("gemini", lambda command: call("run_shell_command", {"command": command}), "--approval-mode", "yolo")
