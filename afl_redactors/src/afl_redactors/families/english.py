@@ -63,8 +63,18 @@ def _digits(content: str) -> bool:
     return content.isdigit() and len(content) >= 4
 
 
-RULES = (
-    Rule(
-        "credential", ("pass", "pwd", "key", "token", "secret", "credential"), matching(_SAID, _told), before=16, after=320, clip=Clip.LINE
-    ),
+TOLD = Rule(
+    "credential",
+    ("pass", "pwd", "key", "token", "secret", "credential"),
+    matching(_SAID, _told, named=True),
+    before=16,
+    after=320,
+    clip=Clip.LINE,
 )
+
+RULES = (TOLD,)
+
+
+def worth(text: str, start: int, behind: int) -> bool:
+    """Say whether `TOLD` is worth running where a telling part stands at `start` and the rest of its name ends at `behind`."""
+    return text.startswith((" ", "*", '"', "'", "`"), behind) and _SAID.match(text, start) is not None
