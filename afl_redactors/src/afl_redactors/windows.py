@@ -83,7 +83,10 @@ class View:
         if known is None:
             known = self._laid[words] = []
             for word in words:
-                known += self.hits(word)
+                if (offsets := self._hits.get(word)) is not None:
+                    known += offsets
+                elif word not in self._known:
+                    known += self.hits(word)
             known.sort()
         return known
 
@@ -99,12 +102,9 @@ class View:
         for spot in hits if wanted is None else wanted:
             if spot < end:
                 continue
-            index = max(first, bisect_right(hits, spot) - 1)
-            while index > first and hits[index] - hits[index - 1] < after:
-                index -= 1
-            if index > first:  # no window before reaches farther than that of the last hit before
-                end = self._right(hits[index - 1], -1, after, clip)
-            first = index
+            first = self._apart(hits, first, max(first, bisect_right(hits, spot) - 1), after, clip)
+            if first:  # no window before reaches farther than that of the last hit before
+                end = max(end, self._right(hits[first - 1], -1, after, clip))
             while first < len(hits):
                 start, stop, following = self._lay(hits, first, end, (before, after, clip))
                 if start > spot:
@@ -114,6 +114,15 @@ class View:
                     self.steps += stop - start
                     yield start, stop
                     break
+
+    def _apart(self, hits: Sequence[int], first: int, index: int, after: int, clip: Clip) -> int:
+        """Return the last hit at or before that at `index`, and not before that at `first`, whose window cannot be joined with one before."""
+        lines = clip is not Clip.NOTHING
+        while index > first and hits[index] - hits[index - 1] < after:
+            if lines and self.text.find("\n", hits[index - 1], hits[index]) >= 0:
+                break
+            index -= 1
+        return index
 
     def _lay(self, hits: Sequence[int], index: int, low: int, reach: tuple[int, int, Clip]) -> tuple[int, int, int]:
         """Return the window around the hit at `index` and those joined with it, from `low` on, and the index of the first hit behind it."""

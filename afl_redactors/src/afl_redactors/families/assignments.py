@@ -205,7 +205,7 @@ def worth(view: View, start: int, end: int, rest: re.Match[str]) -> list[Rule]:
         rules += (DEFAULT, ELEMENT)
     if view.folded.find("value", end, end + _PAIR_ROOM) >= 0:
         near = view.folded[max(0, start - _PAIR_ROOM) : start]
-        if "name" in near or "key" in near:
+        if (":" in near or "=" in near) and ("name" in near or "key" in near):
             rules.append(PAIRED)
     if text.startswith((" ", "\t"), rest.start("behind")):
         dash = text.rfind("-", low, start)
