@@ -109,9 +109,7 @@ def _either(*shapes: re.Pattern[str]) -> re.Pattern[str]:
     return re.compile("|".join(f"(?{letters}:{shape.pattern})" for letters, shape in zip(flags, shapes, strict=True)))
 
 
-_KNOWN = _either(
-    _DATE, _NUMBERISH, _VERSION, _URL, _MODEL, _HEX_COLOR, _ADDRESS, _STANDARD, _TICKET, _ASSIGNED_NUMBER, _REGION, _FLAG
-)
+_KNOWN = _either(_DATE, _NUMBERISH, _VERSION, _URL, _MODEL, _HEX_COLOR, _ADDRESS, _STANDARD, _TICKET, _ASSIGNED_NUMBER, _REGION, _FLAG)
 _NAME = _either(_KEBAB, _WORD_NUMBER, _IDENTIFIER, _HEX, _UUID, _NUMBER_WORD)
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 

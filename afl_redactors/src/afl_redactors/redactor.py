@@ -61,9 +61,12 @@ class CredentialRedactor:
         return redaction
 
 
-def redact_counting(text: str) -> tuple[Redaction, int]:
-    """Redact, and say how many steps it took: characters handed to rules or read as values, and word hits."""
-    spans, view = _found(text)
+def redact_counting(text: str, *, everywhere: bool = False) -> tuple[Redaction, int]:
+    """Redact, and say how many steps it took: characters handed to rules or read as values, and word hits.
+
+    With `everywhere`, each rule is run wherever a word of it stands and not only where a lead points: the result is the same.
+    """
+    spans, view = _found(text, everywhere=everywhere)
     steps = view.steps
     if not spans:
         return Redaction(text), steps
@@ -72,7 +75,7 @@ def redact_counting(text: str) -> tuple[Redaction, int]:
         return Redaction(text), steps
     for _ in range(MAX_ROUNDS - 1):
         draft = _Draft(text, findings)
-        spans, view = _found(draft.text)
+        spans, view = _found(draft.text, everywhere=everywhere)
         steps += view.steps
         merged = _merged(draft.original(span, name) for span, name in _whole_markers(draft.text, spans, view.text)) if spans else []
         if not merged:
@@ -86,9 +89,9 @@ Named = tuple[Span, str]
 """Where a value stands, and the rule that found it."""
 
 
-def _found(text: str) -> tuple[list[Named], View]:
+def _found(text: str, *, everywhere: bool) -> tuple[list[Named], View]:
     """What the rules find in a text as it is, in order of precedence, and the view they found it in."""
-    view = View(masked(text))
+    view = View(masked(text), everywhere=everywhere)
     worth = _worth_running(view)
     if not worth:
         return [], view

@@ -31,12 +31,12 @@ class View:
 
     __slots__ = ("_hits", "_known", "_laid", "folded", "names", "plain", "steps", "text")
 
-    def __init__(self, text: str) -> None:
-        """Fold `text` without moving any character, so that offsets in both forms agree."""
+    def __init__(self, text: str, *, everywhere: bool = False) -> None:
+        """Fold `text` without moving any character, so that offsets in both forms agree. With `everywhere` it is not taken to be plain."""
         self.text = text
         folded = text.lower()
         self.folded = folded if len(folded) == len(text) else text.translate(_ASCII_LOWER)
-        self.plain = text.isascii() or not any(letter in text for letter in ODD)
+        self.plain = not everywhere and (text.isascii() or not any(letter in text for letter in ODD))
         self.names: list[int] = []
         self.steps = 0
         self._known: frozenset[str] = frozenset()

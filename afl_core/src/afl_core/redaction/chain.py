@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Sequence
 from itertools import filterfalse
 
 import attrs
@@ -29,7 +29,7 @@ _BLANKS = str.maketrans(dict.fromkeys("\"'`,;:=(){}[]<>|", " "))
 """What parts words in ASCII text, beside white space."""
 
 
-def suspects(text: str) -> Set[str]:
+def suspects(text: str) -> set[str]:
     """Every `WORD` of the text that is not all letters, once."""
     if text.isascii():  # faster than the pattern
         found = set(filterfalse(str.isalpha, text.translate(_BLANKS).split()))

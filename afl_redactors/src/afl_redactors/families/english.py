@@ -20,6 +20,8 @@ _SAID = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _SURE = re.compile(r"pass|pwd", re.IGNORECASE)
+_ORDINARY = re.compile(r"[A-Za-z]{1,64}[.,;:?]{0,4}(?=[ \t\r\n]|$)")
+"""One word of letters: behind the less sure words it is never taken for a value."""
 _CLAUSE_END = re.compile(r"[ \t]{0,4}(?:[.,;!)\n\r]|$|(?:and|but|so|for|on|please|now)\b|[，。；！])", re.IGNORECASE)
 
 
@@ -77,4 +79,7 @@ RULES = (TOLD,)
 
 def worth(text: str, start: int, behind: int) -> bool:
     """Say whether `TOLD` is worth running where a telling part stands at `start` and the rest of its name ends at `behind`."""
-    return text.startswith((" ", "*", '"', "'", "`"), behind) and _SAID.match(text, start) is not None
+    said = _SAID.match(text, start) if text.startswith((" ", "*", '"', "'", "`"), behind) else None
+    if said is None:
+        return False
+    return _SURE.match(said["word"]) is not None or _ORDINARY.match(text, said.end()) is None
