@@ -27,6 +27,12 @@ def _named(view: View, start: int, end: int) -> Sequence[Rule]:
     return rules
 
 
+def _pass(view: View, start: int, end: int) -> Sequence[Rule]:
+    if view.text[end : end + 1] in _ORDINARY and not view.folded.endswith(FRENCH, 0, start):
+        return ()
+    return _named(view, start, end)
+
+
 def _chinese(view: View, start: int, _end: int) -> Sequence[Rule]:
     view.names.append(start)
     return _BESIDE if context.worth(view.text, start) else ()
@@ -34,4 +40,12 @@ def _chinese(view: View, start: int, _end: int) -> Sequence[Rule]:
 
 _BESIDE = (context.BESIDE,)
 
-LEADS = (Lead(NAME_LITERALS, _named), Lead(chinese.WORDS, _chinese))
+_ORDINARY = frozenset("abdefghijklmnoqrstuvxyz")
+"""Letters behind "pass" that make it an ordinary word: "passed", "passing". What says more is "password", "passcode", "passphrase"."""
+_PASS = "pass"
+
+LEADS = (
+    Lead(tuple(literal for literal in NAME_LITERALS if literal != _PASS), _named),
+    Lead((_PASS,), _pass),
+    Lead(chinese.WORDS, _chinese),
+)
