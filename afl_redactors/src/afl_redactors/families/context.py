@@ -36,7 +36,7 @@ _BEFORE = re.compile(
 )
 _LONGEST = 256
 """Characters. A longer word, or one that begins outside the window, is a blob and no credential somebody wrote into a sentence."""
-_FAR = 1024
+_FAR = 512
 """Characters before and behind a credential word within which its sentence has to begin and end to be read for a digit."""
 _STOPS = ("\n", ". ", "。")
 """What surely ends a sentence."""

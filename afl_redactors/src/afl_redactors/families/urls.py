@@ -99,8 +99,11 @@ def _has_password(text: str, at: int) -> bool:
 
 
 def _has_user(text: str, at: int) -> bool:
-    end = text.find("\n", at, at + 512 + _LONGEST_USER)
-    return _CURL_USER.search(text, at, at + 512 + _LONGEST_USER if end < 0 else end + 1) is not None
+    end = at + 512 + _LONGEST_USER
+    line = text.find("\n", at, end)
+    end = end if line < 0 else line + 1
+    flag = text.find("-", at, end)
+    return flag >= 0 and _CURL_USER.search(text, flag, end) is not None
 
 
 def _has_flag(text: str, at: int) -> bool:
