@@ -62,7 +62,7 @@ class CredentialRedactor:
 
 
 def redact_counting(text: str, *, everywhere: bool = False) -> tuple[Redaction, int]:
-    """Redact, and say how many steps it took: characters handed to rules or read as values, and word hits.
+    """Redact, and say how many steps it took: characters handed to rules or read as values, and hits of words and literals.
 
     With `everywhere`, each rule is run wherever a word of it stands and not only where a lead points: the result is the same.
     """
@@ -112,8 +112,7 @@ def _worth_running(view: View) -> list[tuple[Rule, list[int] | None]]:
         present = {word for word in WORDS if word in view.folded}
         return [(rule, None) for rule in RULES if not present.isdisjoint(rule.words)]
     hits = _find_literals(view.folded)
-    if not hits:
-        return []
+    view.count(len(hits))
     found: dict[str, list[int]] = {}
     wanted: dict[Rule, list[int]] = {}
     for index, start, end in hits:
@@ -122,7 +121,6 @@ def _worth_running(view: View) -> list[tuple[Rule, list[int] | None]]:
             for rule in lead.asks(view, start, end):
                 wanted.setdefault(rule, []).append(start)
     if not wanted:
-        view.count(len(hits))
         return []
     view.learn(_PLAIN_LITERALS, {literal: found[literal] for literal in found.keys() & _PLAIN_LITERALS})
     view.names.sort()

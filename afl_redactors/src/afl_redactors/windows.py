@@ -52,7 +52,6 @@ class View:
         self._known = literals
         for literal, offsets in hits.items():
             self._hits[literal] = tuple(offsets)
-            self.steps += len(offsets)
 
     def hits(self, word: str) -> tuple[int, ...]:
         """Return the offsets of the lower-case literal `word`; the text is searched once a word."""
