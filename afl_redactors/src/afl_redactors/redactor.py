@@ -106,12 +106,12 @@ def _found(text: str, *, everywhere: bool) -> tuple[list[Named], View]:
 def _worth_running(view: View) -> list[tuple[Rule, list[int] | None]]:
     """The rules that may find something, and where a window of theirs has to reach to be worth it; None: everywhere.
 
-    In most texts hardly any may. In a text with odd letters no place is trusted, so every rule is run of which a word occurs.
+    In most texts hardly any may.
     """
-    if not view.plain:
+    if view.everywhere:
         present = {word for word in WORDS if word in view.folded}
         return [(rule, None) for rule in RULES if not present.isdisjoint(rule.words)]
-    hits = _find_literals(view.folded)
+    hits = _find_literals(view.seen)
     view.count(len(hits))
     found: dict[str, list[int]] = {}
     wanted: dict[Rule, list[int]] = {}

@@ -36,7 +36,7 @@ class Lead:
     """Lower-case literals, and the question which rules are worth running where one stands from `start` to `end`.
 
     A rule finds nothing in a window in which no lead names it: each match of its pattern holds a literal, or follows one, that leads to it.
-    A literal holds or is a word of each rule it leads to. Asking costs a bounded number of steps. Only plain views are asked about.
+    A literal holds or is a word of each rule it leads to. Asking costs a bounded number of steps.
     """
 
     literals: tuple[str, ...]
@@ -57,7 +57,7 @@ def matching(pattern: re.Pattern[str], read: Read, *, named: bool = False) -> Fi
     """Return a `find` that runs `pattern` through the window and lets `read` turn each match into the spans of values.
 
     A match that yields nothing is continued right behind the match, one that yields spans behind the last of them.
-    With `named`, the pattern begins with the name of a credential: in a plain view it is tried only where one may start.
+    With `named`, the pattern begins with the name of a credential: it is tried only where one may start.
     """
 
     def search(view: View, start: int, end: int) -> Iterator[Span]:
@@ -85,6 +85,6 @@ def matching(pattern: re.Pattern[str], read: Read, *, named: bool = False) -> Fi
                 at = max(at, span[1])
 
     def find(view: View, start: int, end: int) -> Iterator[Span]:
-        return look(view, start, end) if view.plain else search(view, start, end)
+        return search(view, start, end) if view.everywhere else look(view, start, end)
 
     return find if named else search

@@ -10,8 +10,9 @@ from enum import Enum
 _SENTENCE_END = re.compile(r"[\n.!?。！？；](?:(?<=[\n。！？；])|(?=\s))")
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
-ODD = "\u0130\u0131\u017f\u1c82\u212a"
-"""Letters that a pattern which ignores case takes for another letter and lower case does not, or that lower case takes for an ASCII one."""
+ODD = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u1c82": "\u043e", "\u212a": "k"}
+"""Letters that a pattern which ignores case takes for others, though lower case does not or makes it two; and for which."""
+_ODD = str.maketrans(ODD)
 
 
 class Clip(Enum):
@@ -26,17 +27,20 @@ class View:
     """One text being scanned: the text with markers masked, its folded form, the hits of each word, and the work done so far.
 
     `steps` counts characters handed to rules or read as values, plus word hits; it never depends on the clock.
-    `plain`: folding tells everything that a pattern which ignores case sees. `names`: where the name of a credential may start, in order.
+    `seen`: the text as a pattern that ignores case sees it, in which leads are looked for; nearly always it is the folded form.
+    `names`: where the name of a credential may start, in order; not known where `everywhere` is to be looked.
     """
 
-    __slots__ = ("_hits", "_known", "_laid", "folded", "names", "plain", "steps", "text")
+    __slots__ = ("_hits", "_known", "_laid", "everywhere", "folded", "names", "seen", "steps", "text")
 
     def __init__(self, text: str, *, everywhere: bool = False) -> None:
-        """Fold `text` without moving any character, so that offsets in both forms agree. With `everywhere` it is not taken to be plain."""
+        """Fold `text` without moving any character, so that offsets in both forms agree. With `everywhere` no lead is to be relied on."""
         self.text = text
         folded = text.lower()
         self.folded = folded if len(folded) == len(text) else text.translate(_ASCII_LOWER)
-        self.plain = not everywhere and (text.isascii() or not any(letter in text for letter in ODD))
+        odd = not text.isascii() and any(letter in text for letter in ODD)
+        self.seen = text.translate(_ODD).lower() if odd else self.folded
+        self.everywhere = everywhere
         self.names: list[int] = []
         self.steps = 0
         self._known: frozenset[str] = frozenset()
@@ -48,7 +52,9 @@ class View:
         self.steps += steps
 
     def learn(self, literals: frozenset[str], hits: dict[str, list[int]]) -> None:
-        """Take over where the `literals` that occur stand, none overlapping itself: they need not be searched again."""
+        """Take over where the `literals` that are seen stand, none overlapping itself: where they are folded alike they need not be searched again."""
+        if self.seen is not self.folded:
+            return
         self._known = literals
         for literal, offsets in hits.items():
             self._hits[literal] = tuple(offsets)

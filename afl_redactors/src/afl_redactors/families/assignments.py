@@ -184,7 +184,7 @@ FLAGGED = Rule("cli-flag", WORDS, matching(_FLAG, _flagged), before=64, after=96
 RULES = (ASSIGNED, DEFAULT, ELEMENT, PAIRED, FLAGGED)
 
 BEHIND = re.compile(
-    r"""[A-Za-z0-9_.\-]{0,64}+(?P<behind>(?P<assigns>\\{0,7}["'`]{0,2}\]?\)?[ \t]{0,8}\*{0,3}\??(?:[:=：＝]|!=|,[ \t]{0,4}\\{0,7}["'`]))?)"""
+    r"""[A-Za-z0-9_.\-\u0130\u0131\u017f\u212a]{0,64}+(?P<behind>(?P<assigns>\\{0,7}["'`]{0,2}\]?\)?[ \t]{0,8}\*{0,3}\??(?:[:=：＝]|!=|,[ \t]{0,4}\\{0,7}["'`]))?)"""
 )
 """The rest of a name behind its telling part, and whether an assignment may follow."""
 _OPENED = re.compile(r"(?:<[\w:.-]{0,72}|\$\{\w{0,72})\n?(?:mot de )?", re.IGNORECASE)
@@ -203,8 +203,8 @@ def worth(view: View, start: int, end: int, rest: re.Match[str]) -> list[Rule]:
     opened = max(text.rfind("<", low, start), text.rfind("${", low, start))
     if opened >= 0 and _OPENED.fullmatch(text, opened, start):
         rules += (DEFAULT, ELEMENT)
-    if view.folded.find("value", end, end + _PAIR_ROOM) >= 0:
-        near = view.folded[max(0, start - _PAIR_ROOM) : start]
+    if view.seen.find("value", end, end + _PAIR_ROOM) >= 0:
+        near = view.seen[max(0, start - _PAIR_ROOM) : start]
         if (":" in near or "=" in near) and ("name" in near or "key" in near):
             rules.append(PAIRED)
     if text.startswith((" ", "\t"), rest.start("behind")):

@@ -72,8 +72,8 @@ def _is_near(text: str, words: list[Span], first: int, last: int) -> bool:
 
 
 def _words(view: View, start: int, end: int) -> Iterator[Span]:
-    """Yield where the credential words stand; in a plain view only the places where one may start are read."""
-    if not view.plain:
+    """Yield where the credential words stand; only the places where one may start are read."""
+    if view.everywhere:
         yield from (found.span() for found in _WORD.finditer(view.text, start, end))
         return
     at = start

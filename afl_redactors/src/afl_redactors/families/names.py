@@ -20,7 +20,7 @@ def _named(view: View, start: int, end: int) -> Sequence[Rule]:
         rules.append(english.TOLD)
     if context.worth(text, start):
         rules.append(context.BESIDE)
-    if view.folded.endswith(FRENCH, 0, start):
+    if view.seen.endswith(FRENCH, 0, start):
         view.names.append(start - len(FRENCH))
         if context.worth(text, start - len(FRENCH)):
             rules.append(context.BESIDE)
@@ -28,7 +28,7 @@ def _named(view: View, start: int, end: int) -> Sequence[Rule]:
 
 
 def _pass(view: View, start: int, end: int) -> Sequence[Rule]:
-    if view.text[end : end + 1] in _ORDINARY and not view.folded.endswith(FRENCH, 0, start):
+    if view.text[end : end + 1] in _ORDINARY and not view.seen.endswith(FRENCH, 0, start):
         return ()
     return _named(view, start, end)
 
