@@ -31,6 +31,17 @@ WORDS = (
     "-signature",
 )
 
+NAME_LITERALS = (
+    *(word for word in WORDS if word not in ("key", "-signature")),
+    *(f"{kind}{joint}key" for kind in sorted(wordlists.KINDS_OF_KEY) for joint in ("", "_", "-", ".", " ")),
+    "x-amz-signature",
+    "x-goog-signature",
+)
+"""What the telling part of a name begins with, in full: each stands where a match of `CREDENTIAL_NAME` begins, or `FRENCH` before it."""
+
+FRENCH = "mot de "
+"""What may stand before the "pass" of a telling part."""
+
 _LEFT = re.compile(r"[\w$.-]{0,64}$")
 _SEGMENT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _SURE = re.compile(r"(?:pass|pwd|kennwort|contras|mot|senha|парол|パ|비)", re.IGNORECASE)

@@ -6,9 +6,10 @@ from bisect import bisect_right
 from collections.abc import Iterable
 
 from afl_core.spec.redactor import Finding, Redaction
-from afl_redactors.families import assignments, chinese, context, english, headers, pem, providers, urls
+from afl_redactors.families import assignments, chinese, context, english, headers, names, pem, providers, urls
 from afl_redactors.markers import MARKER, MASK, marker, masked
-from afl_redactors.rules import Rule, Span
+from afl_redactors.matcher import matcher
+from afl_redactors.rules import Lead, Rule, Span
 from afl_redactors.windows import View
 
 RULES: tuple[Rule, ...] = (
@@ -25,6 +26,18 @@ RULES: tuple[Rule, ...] = (
 
 WORDS: tuple[str, ...] = tuple(dict.fromkeys(word for rule in RULES for word in rule.words))
 """Every word of every rule, once."""
+
+LEADS: tuple[Lead, ...] = (*pem.LEADS, *providers.LEADS, *urls.LEADS, *headers.LEADS, *chinese.LEADS, *names.LEADS)
+
+LITERALS: tuple[str, ...] = tuple(dict.fromkeys(literal for lead in LEADS for literal in lead.literals))
+"""Every literal of every lead, once."""
+
+_PLAIN_LITERALS = frozenset(literal for literal in LITERALS if not any(literal.startswith(literal[at:]) for at in range(1, len(literal))))
+"""Those that cannot overlap themselves."""
+
+_LEADS_OF = tuple(tuple(lead for lead in LEADS if literal in lead.literals) for literal in LITERALS)
+_PLACE_OF = {rule: place for place, rule in enumerate(RULES)}
+_find_literals = matcher(LITERALS)
 
 MAX_ROUNDS = 8
 """Rounds after which a text that still changes is replaced as a whole; ordinary text needs one or two."""
@@ -48,19 +61,23 @@ class CredentialRedactor:
         return redaction
 
 
-def redact_counting(text: str) -> tuple[Redaction, int]:
-    """Redact, and say how many steps it took: characters handed to rules or read as values, and word hits."""
-    findings: list[Finding] = []
-    steps = 0
-    for _ in range(MAX_ROUNDS):
+def redact_counting(text: str, *, everywhere: bool = False) -> tuple[Redaction, int]:
+    """Redact, and say how many steps it took: characters handed to rules or read as values, and hits of words and literals.
+
+    With `everywhere`, each rule is run wherever a word of it stands and not only where a lead points: the result is the same.
+    """
+    spans, view = _found(text, everywhere=everywhere)
+    steps = view.steps
+    if not spans:
+        return Redaction(text), steps
+    findings = _merged(Finding(name, start, end) for (start, end), name in _whole_markers(text, spans, view.text))
+    if not findings:
+        return Redaction(text), steps
+    for _ in range(MAX_ROUNDS - 1):
         draft = _Draft(text, findings)
-        view = View(masked(draft.text))
-        worth = _worth_running(view)
-        spans = [(span, rule.name) for rule in worth if not rule.gives_way for span in _spans(rule, view)]
-        taken = _Taken(span for span, _ in spans)
-        spans += [(span, rule.name) for rule in worth if rule.gives_way for span in _spans(rule, view) if not taken.touches(span)]
+        spans, view = _found(draft.text, everywhere=everywhere)
         steps += view.steps
-        merged = _merged(draft.original(span, name) for span, name in _whole_markers(draft.text, spans, view.text))
+        merged = _merged(draft.original(span, name) for span, name in _whole_markers(draft.text, spans, view.text)) if spans else []
         if not merged:
             return Redaction(draft.text, tuple(findings)), steps
         findings = _merged([*merged, *findings])
@@ -68,18 +85,54 @@ def redact_counting(text: str) -> tuple[Redaction, int]:
     return Redaction(marker(UNSTABLE), (whole,)), steps
 
 
-def _worth_running(view: View) -> list[Rule]:
-    """The rules one of whose words occurs; in most texts hardly any does, and asking once a word is most of what a redaction costs."""
-    present = {word for word in WORDS if word in view.folded}
-    return [rule for rule in RULES if not present.isdisjoint(rule.words)] if present else []
+Named = tuple[Span, str]
+"""Where a value stands, and the rule that found it."""
 
 
-def _spans(rule: Rule, view: View) -> Iterable[Span]:
-    for start, end in view.windows(rule.words, rule.before, rule.after, rule.clip):
+def _found(text: str, *, everywhere: bool) -> tuple[list[Named], View]:
+    """What the rules find in a text as it is, in order of precedence, and the view they found it in."""
+    view = View(masked(text), everywhere=everywhere)
+    worth = _worth_running(view)
+    if not worth:
+        return [], view
+    spans = [(span, rule.name) for rule, wanted in worth if not rule.gives_way for span in _spans(rule, view, wanted)]
+    taken = _Taken(span for span, _ in spans)
+    spans += [
+        (span, rule.name) for rule, wanted in worth if rule.gives_way for span in _spans(rule, view, wanted) if not taken.touches(span)
+    ]
+    return spans, view
+
+
+def _worth_running(view: View) -> list[tuple[Rule, list[int] | None]]:
+    """The rules that may find something, and where a window of theirs has to reach to be worth it; None: everywhere.
+
+    In most texts hardly any may.
+    """
+    if view.everywhere:
+        present = {word for word in WORDS if word in view.folded}
+        return [(rule, None) for rule in RULES if not present.isdisjoint(rule.words)]
+    hits = _find_literals(view.seen)
+    view.count(len(hits))
+    found: dict[str, list[int]] = {}
+    wanted: dict[Rule, list[int]] = {}
+    for index, start, end in hits:
+        found.setdefault(LITERALS[index], []).append(start)
+        for lead in _LEADS_OF[index]:
+            for rule in lead.asks(view, start, end):
+                wanted.setdefault(rule, []).append(start)
+    if not wanted:
+        return []
+    view.learn(_PLAIN_LITERALS, {literal: found[literal] for literal in found.keys() & _PLAIN_LITERALS})
+    view.names.sort()
+    return [(rule, sorted(wanted[rule])) for rule in sorted(wanted, key=_PLACE_OF.__getitem__)]
+
+
+def _spans(rule: Rule, view: View, wanted: list[int] | None) -> Iterable[Span]:
+    for start, end in view.windows(rule.words, rule.before, rule.after, rule.clip, wanted):
         yield from rule.find(view, start, end)
 
 
-def _whole_markers(text: str, spans: list[tuple[Span, str]], hidden: str) -> Iterable[tuple[Span, str]]:
+def _whole_markers(text: str, spans: list[Named], hidden: str) -> Iterable[Named]:
     """Widen spans that cut a marker, and drop those that hold nothing but markers."""
     if not spans or MASK not in hidden:
         yield from ((span, name) for span, name in spans if span[0] < span[1])

@@ -31,6 +31,14 @@ NOT_BEFORE_TOKEN = _words(
 )
 """Parts before "token" that make it another kind of token: `max_token`."""
 
+KINDS_OF_KEY = _words(
+    """
+    api access account private signing encryption master auth service storage deploy session shared app subscription admin license
+    licence
+    """
+)
+"""What stands before "key" in the name of a credential."""
+
 NOT_BEFORE = _words(
     """
     is has show hide forgot no need needs requires allow confirm

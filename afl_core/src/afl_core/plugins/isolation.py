@@ -22,6 +22,9 @@ FAILURES_TO_QUARANTINE = 3
 QUARANTINE_MS = 60 * 60 * 1000
 """How long; then it is tried once more."""
 
+CLEAN_MS = 1_000
+"""How long a process relies on having seen that a call never failed: a call is made for every text, and looking each time costs as much as some."""
+
 ERROR_CHARS = 300
 
 
@@ -142,6 +145,7 @@ class Guard:
         self.ledger = ledger
         self._clock = clock
         self._mark = mark
+        self._clean: dict[tuple[str, str], int] = {}
         if mark is not None and (left := mark.left()) is not None:
             self._failed(*left, f"did not return in time, or ended its process, in {left[1]}")
             mark.clear()
@@ -152,7 +156,7 @@ class Guard:
         What a foreign error says may quote the text the plug-in was given, so only its type and place are kept; `verbatim` keeps its words
         too, for calls that are given nothing of a person's (importing, registering).
         """
-        entry = self.ledger.read(plugin, call)
+        entry = self._entry(plugin, call)
         if entry is not None and quarantined(entry, self._clock()):
             raise PluginError(
                 f"plug-in {plugin!r} is in quarantine after {entry.failures} failures in {call}: {entry.last_error}",
@@ -160,8 +164,11 @@ class Guard:
                 hint=f"when it is repaired, run: afl plugins retry {plugin}",
             )
         try:
-            with self._bounded(plugin, call, seconds):
+            if self._mark is None or seconds <= 0:
                 result = function()
+            else:
+                with _bounded(self._mark, plugin, call, seconds):
+                    result = function()
         except (Exception, SystemExit) as bad:
             error = describe(bad, verbatim=verbatim)
             self._failed(plugin, call, error)
@@ -172,18 +179,26 @@ class Guard:
             self.ledger.clear(plugin, call)
         return result
 
+    def _entry(self, plugin: str, call: str) -> LedgerEntry | None:
+        now, seen = self._clock(), self._clean.get((plugin, call))
+        if seen is not None and seen <= now < seen + CLEAN_MS:
+            return None
+        entry = self.ledger.read(plugin, call)
+        if entry is None:
+            self._clean[plugin, call] = now
+        return entry
+
     def _failed(self, plugin: str, call: str, error: str) -> None:
+        self._clean.pop((plugin, call), None)
         self.ledger.write(after_failure(self.ledger.read(plugin, call), plugin, call, error, self._clock()))
 
-    @contextlib.contextmanager
-    def _bounded(self, plugin: str, call: str, seconds: float) -> Iterator[None]:
-        if self._mark is None or seconds <= 0:
-            yield
-            return
-        self._mark.set(plugin, call)
-        signal.setitimer(signal.ITIMER_REAL, seconds)  # nobody handles SIGALRM: the kernel ends the process even inside a C loop
-        try:
-            yield
-        finally:
-            signal.setitimer(signal.ITIMER_REAL, 0)
-            self._mark.clear()
+
+@contextlib.contextmanager
+def _bounded(mark: Mark, plugin: str, call: str, seconds: float) -> Iterator[None]:
+    mark.set(plugin, call)
+    signal.setitimer(signal.ITIMER_REAL, seconds)  # nobody handles SIGALRM: the kernel ends the process even inside a C loop
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        mark.clear()

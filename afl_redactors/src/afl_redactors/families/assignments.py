@@ -175,10 +175,40 @@ def _bare_url(content: str) -> bool:
     return content.startswith(("http://", "https://")) and "@" not in content
 
 
-RULES = (
-    Rule("assignment", WORDS, matching(_ASSIGNMENT, _assigned), before=16, after=160),
-    Rule("assignment", WORDS, matching(_DEFAULT, _enclosed), before=16, after=80),
-    Rule("assignment", WORDS, matching(_ELEMENT, _enclosed), before=16, after=200),
-    Rule("assignment", WORDS, matching(_PAIR, _paired), before=16, after=160, clip=Clip.NOTHING),
-    Rule("cli-flag", WORDS, matching(_FLAG, _flagged), before=64, after=96),
+ASSIGNED = Rule("assignment", WORDS, matching(_ASSIGNMENT, _assigned, named=True), before=16, after=160)
+DEFAULT = Rule("assignment", WORDS, matching(_DEFAULT, _enclosed, named=True), before=16, after=80)
+ELEMENT = Rule("assignment", WORDS, matching(_ELEMENT, _enclosed, named=True), before=16, after=200)
+PAIRED = Rule("assignment", WORDS, matching(_PAIR, _paired, named=True), before=16, after=160, clip=Clip.NOTHING)
+FLAGGED = Rule("cli-flag", WORDS, matching(_FLAG, _flagged), before=64, after=96)
+
+RULES = (ASSIGNED, DEFAULT, ELEMENT, PAIRED, FLAGGED)
+
+BEHIND = re.compile(
+    r"""[A-Za-z0-9_.\-\u0130\u0131\u017f\u212a]{0,64}+(?P<behind>(?P<assigns>\\{0,7}["'`]{0,2}\]?\)?[ \t]{0,8}\*{0,3}\??(?:[:=：＝]|!=|,[ \t]{0,4}\\{0,7}["'`]))?)"""
 )
+"""The rest of a name behind its telling part, and whether an assignment may follow."""
+_OPENED = re.compile(r"(?:<[\w:.-]{0,72}|\$\{\w{0,72})\n?(?:mot de )?", re.IGNORECASE)
+_FLAG_OPENED = re.compile(r"-[A-Za-z0-9-]{0,48}(?:mot de )?", re.IGNORECASE)
+_ROOM = 80
+"""Characters before a name within which an element, a default or a flag begins."""
+_PAIR_ROOM = 240
+"""Characters of a name-and-value pair around its name."""
+
+
+def worth(view: View, start: int, end: int, rest: re.Match[str]) -> list[Rule]:
+    """Return which of these rules are worth running where a telling part stands from `start` to `end` and `rest` matched `BEHIND` it."""
+    text = view.text
+    rules: list[Rule] = [ASSIGNED] if rest["assigns"] is not None else []
+    low = max(0, start - _ROOM)
+    opened = max(text.rfind("<", low, start), text.rfind("${", low, start))
+    if opened >= 0 and _OPENED.fullmatch(text, opened, start):
+        rules += (DEFAULT, ELEMENT)
+    if view.seen.find("value", end, end + _PAIR_ROOM) >= 0:
+        near = view.seen[max(0, start - _PAIR_ROOM) : start]
+        if (":" in near or "=" in near) and ("name" in near or "key" in near):
+            rules.append(PAIRED)
+    if text.startswith((" ", "\t"), rest.start("behind")):
+        dash = text.rfind("-", low, start)
+        if dash >= 0 and _FLAG_OPENED.fullmatch(text, dash, start):
+            rules.append(FLAGGED)
+    return rules

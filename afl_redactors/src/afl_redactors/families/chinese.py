@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from afl_redactors import lookalikes
 from afl_redactors.markers import already_redacted
-from afl_redactors.rules import Rule, Span, matching
+from afl_redactors.rules import Lead, Rule, Span, leading, matching
 from afl_redactors.values import read_value
 from afl_redactors.windows import View
 
@@ -51,3 +51,4 @@ def _is_value(content: str, *, quoted: bool, sure: bool) -> bool:
 
 
 RULES = (Rule("credential-zh", WORDS, matching(_SAID, _told), before=0, after=96),)
+LEADS: tuple[Lead, ...] = (leading(RULES[0], _SAID.match),)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import pairwise
 
 from afl_redactors import lookalikes
@@ -22,6 +23,7 @@ _WORD = re.compile(
 )
 _BODY = r"[^\s,;(){}\[\]<>|\"'`\u2010-\u203f\u3000-\u303f\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uff00-\uff60\ue000]"
 _TOKEN = re.compile(rf"{_BODY}{{6,}}(?:[\"'`](?![:,=.*+]){_BODY}{{1,64}}){{0,4}}")
+_DIGIT = re.compile(r"\d")
 _TOKEN_CHARACTER = re.compile(_BODY)
 _CALLS = frozenset("([")
 _EDGES = ".,:;?*_\\"
@@ -34,32 +36,52 @@ _BEFORE = re.compile(
 )
 _LONGEST = 256
 """Characters. A longer word, or one that begins outside the window, is a blob and no credential somebody wrote into a sentence."""
+_FAR = 512
+"""Characters before and behind a credential word within which its sentence has to begin and end to be read for a digit."""
+_STOPS = ("\n", ". ", "。")
+"""What surely ends a sentence."""
 _NEAR = 32
 """Characters between a credential word and a name-shaped token that may still count as standing beside it."""
 
 
 def _beside(view: View, start: int, end: int) -> Iterator[Span]:
-    words = [(found.start(), found.end()) for found in _WORD.finditer(view.text, start, end)]
+    words = list(_words(view, start, end)) if _DIGIT.search(view.text, start, end + _LONGEST + 1) else []
     if not words:
         return
-    starts = [first for first, _ in words]
     for found in _TOKEN.finditer(view.text, start, end):
         first, last = found.span()
         if last == end:
             last = _to_its_end(view, first, last)
+        if _DIGIT.search(view.text, first, last) is None:
+            continue
         if last - first > _LONGEST or (first == start and start > 0 and _TOKEN_CHARACTER.match(view.text, start - 1)):
             continue
         first, last = _trimmed(view.text, first, last)
         if last - first < 6 or view.text[last : last + 1] in _CALLS or lookalikes.names_a_class(view.text[first:last]):
             continue
-        token = view.text[first:last]
-        index = bisect_left(starts, first)
-        near = index > 0 and first - words[index - 1][1] <= _NEAR and _BESIDE.fullmatch(view.text, words[index - 1][1], first) is not None
-        near = near or (
-            index < len(words) and 0 < starts[index] - last <= _NEAR and _BEFORE.fullmatch(view.text, last, starts[index]) is not None
-        )
-        if _looks_secret(token, near=near):
+        if _looks_secret(view.text[first:last], partial(_is_near, view.text, words, first, last)):
             yield first, last
+
+
+def _is_near(text: str, words: list[Span], first: int, last: int) -> bool:
+    """Say whether what stands from `first` to `last` belongs to a credential word right before or behind it."""
+    index = bisect_left(words, (first, 0))
+    if index and first - words[index - 1][1] <= _NEAR and _BESIDE.fullmatch(text, words[index - 1][1], first):
+        return True
+    return index < len(words) and 0 < words[index][0] - last <= _NEAR and _BEFORE.fullmatch(text, last, words[index][0]) is not None
+
+
+def _words(view: View, start: int, end: int) -> Iterator[Span]:
+    """Yield where the credential words stand; only the places where one may start are read."""
+    if view.everywhere:
+        yield from (found.span() for found in _WORD.finditer(view.text, start, end))
+        return
+    at = start
+    for name in view.names_within(start, end):
+        found = _WORD.match(view.text, name, end) if name >= at else None
+        if found:
+            yield found.span()
+            at = found.end()
 
 
 def _to_its_end(view: View, first: int, last: int) -> int:
@@ -76,9 +98,8 @@ def _trimmed(text: str, first: int, last: int) -> Span:
     return first, last
 
 
-def _looks_secret(token: str, *, near: bool) -> bool:
-    digits = sum(letter.isdigit() for letter in token)
-    if not digits or digits == len(token) or MASK in token:
+def _looks_secret(token: str, near: Callable[[], bool]) -> bool:
+    if token.isdigit() or MASK in token:
         return False
     if len(token) > lookalikes.LONG:
         return True
@@ -90,46 +111,61 @@ def _looks_secret(token: str, *, near: bool) -> bool:
         or lookalikes.is_reference(token)
     ):
         return False
-    if any(lookalikes.is_known_shape(part) for part in (token.rstrip("!"), token.lstrip("@#~$"))):
+    if any(part != token and lookalikes.is_known_shape(part) for part in (token.rstrip("!"), token.lstrip("@#~$"))):
         return False
     letters = any(letter.isalpha() for letter in token)
     if lookalikes.is_name_shape(token.rstrip("!")):
-        return near
+        return near()
     if not token.isascii():
         return False
     if not letters:
-        return near
+        return near()
     if token.isalnum() or ("_" in token and token.replace("_", "").isalnum()):
         wordy = re.search(r"[A-Za-z]{5}", token) is not None
-        return near or (not wordy and (_turns(token) >= 3 or (_turns(token) >= 2 and len(token) >= 8))) or _turns(token) >= 5
-    return near or not re.search(r"[=/\\:]|\.\w", token) or _turns(token) >= 5
+        return near() or (not wordy and (_turns(token) >= 3 or (_turns(token) >= 2 and len(token) >= 8))) or _turns(token) >= 5
+    return near() or not re.search(r"[=/\\:]|\.\w", token) or _turns(token) >= 5
 
 
 def _turns(token: str) -> int:
     return sum(left.isdigit() != right.isdigit() for left, right in pairwise(token))
 
 
-RULES = (
-    Rule(
-        "credential-context",
-        (
-            "pass",
-            "credential",
-            "secret",
-            "key",
-            "token",
-            "kennwort",
-            "contraseña",
-            "senha",
-            "пароль",
-            "パスワード",
-            "비밀번호",
-            *chinese.WORDS,
-        ),
-        _beside,
-        before=256,
-        after=256,
-        clip=Clip.SENTENCE,
-        gives_way=True,
+BESIDE = Rule(
+    "credential-context",
+    (
+        "pass",
+        "credential",
+        "secret",
+        "key",
+        "token",
+        "kennwort",
+        "contraseña",
+        "senha",
+        "пароль",
+        "パスワード",
+        "비밀번호",
+        *chinese.WORDS,
     ),
+    _beside,
+    before=256,
+    after=256,
+    clip=Clip.SENTENCE,
+    gives_way=True,
 )
+
+RULES = (BESIDE,)
+
+
+def worth(text: str, start: int) -> bool:
+    """Say whether `BESIDE` is worth running where a telling part of a name stands at `start`: is it a word, and is there a digit in its sentence?"""
+    if _WORD.match(text, start) is None:
+        return False
+    low, high = max(0, start - _FAR), min(len(text), start + _FAR)
+    begins, ends = low, high
+    for stop in _STOPS:
+        begins = max(begins, text.rfind(stop, begins, start))
+        found = text.find(stop, start, ends)
+        ends = found if found >= 0 else ends
+    if begins == low > 0 or ends == high < len(text):
+        return True  # too long to be read for this
+    return _DIGIT.search(text, begins, ends) is not None

@@ -20,6 +20,8 @@ _SAID = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _SURE = re.compile(r"pass|pwd", re.IGNORECASE)
+_ORDINARY = re.compile(r"[A-Za-z]{1,64}[.,;:?]{0,4}(?=[ \t\r\n]|$)")
+"""One word of letters: behind the less sure words it is never taken for a value."""
 _CLAUSE_END = re.compile(r"[ \t]{0,4}(?:[.,;!)\n\r]|$|(?:and|but|so|for|on|please|now)\b|[，。；！])", re.IGNORECASE)
 
 
@@ -63,8 +65,21 @@ def _digits(content: str) -> bool:
     return content.isdigit() and len(content) >= 4
 
 
-RULES = (
-    Rule(
-        "credential", ("pass", "pwd", "key", "token", "secret", "credential"), matching(_SAID, _told), before=16, after=320, clip=Clip.LINE
-    ),
+TOLD = Rule(
+    "credential",
+    ("pass", "pwd", "key", "token", "secret", "credential"),
+    matching(_SAID, _told, named=True),
+    before=16,
+    after=320,
+    clip=Clip.LINE,
 )
+
+RULES = (TOLD,)
+
+
+def worth(text: str, start: int, behind: int) -> bool:
+    """Say whether `TOLD` is worth running where a telling part stands at `start` and the rest of its name ends at `behind`."""
+    said = _SAID.match(text, start) if text.startswith((" ", "*", '"', "'", "`"), behind) else None
+    if said is None:
+        return False
+    return _SURE.match(said["word"]) is not None or _ORDINARY.match(text, said.end()) is None

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import binascii
 import re
 from base64 import b64decode
 from collections.abc import Iterator
 
 from afl_redactors import lookalikes
 from afl_redactors.markers import already_redacted
-from afl_redactors.rules import Rule, Span, matching
+from afl_redactors.rules import Lead, Rule, Span, leading, matching
 from afl_redactors.values import read_value
 from afl_redactors.windows import View
 
@@ -75,7 +74,7 @@ def _basic(_view: View, found: re.Match[str]) -> Iterator[Span]:
     encoded = found["value"].replace("-", "+").replace("_", "/")
     try:
         decoded = b64decode(encoded + "=" * (-len(encoded) % 4), validate=True).decode()
-    except (binascii.Error, UnicodeDecodeError):
+    except ValueError:  # the decoder's own error, one of letters beyond ASCII that the pattern takes for others, or no UTF-8
         return  # an ordinary word behind "basic", not an encoded pair
     if ":" in decoded and decoded.isprintable():
         yield found.span("value")
@@ -95,10 +94,20 @@ def _session(view: View, found: re.Match[str]) -> Iterator[Span]:
         yield value.start, value.end
 
 
-RULES = (
-    Rule("authorization", ("authorization",), matching(_AUTHORIZATION, _header), before=0, after=96),
-    Rule("bearer", ("bearer",), matching(_BEARER, _bearer), before=1, after=32),
-    Rule("basic-auth", ("basic",), matching(_BASIC, _basic), before=1, after=640),
-    Rule("cookie", ("cookie",), matching(_COOKIE, _cookie), before=5, after=256),
-    Rule("cookie", ("sessid", "sessionid", "connect.sid"), matching(_SESSION, _session), before=16, after=64),
+_HEADER = Rule("authorization", ("authorization",), matching(_AUTHORIZATION, _header), before=0, after=96)
+_TOKEN = Rule("bearer", ("bearer",), matching(_BEARER, _bearer), before=1, after=32)
+_PAIR = Rule("basic-auth", ("basic",), matching(_BASIC, _basic), before=1, after=640)
+_JAR = Rule("cookie", ("cookie",), matching(_COOKIE, _cookie), before=5, after=256)
+_LONE = Rule("cookie", ("sessid", "sessionid", "connect.sid"), matching(_SESSION, _session), before=16, after=64)
+
+_BASIC_BEGINS = re.compile(r"(?<![\w-])basic[ \t]{1,4}[A-Za-z0-9+/_-]{8}", re.IGNORECASE)
+_SESSION_ENDS = re.compile(r"(?:sess(?:ion)?id|connect\.sid)\\{0,7}[\"']?[ ]?[=:]", re.IGNORECASE)
+
+RULES = (_HEADER, _TOKEN, _PAIR, _JAR, _LONE)
+LEADS: tuple[Lead, ...] = (
+    leading(_HEADER, _AUTHORIZATION.match),
+    leading(_TOKEN, _BEARER.match),
+    leading(_PAIR, _BASIC_BEGINS.match),
+    leading(_JAR, _COOKIE.match),
+    leading(_LONE, _SESSION_ENDS.match),
 )

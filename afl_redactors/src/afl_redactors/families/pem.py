@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from afl_redactors.rules import Rule, Span, matching
+from afl_redactors.rules import Lead, Rule, Span, leading, matching
 from afl_redactors.windows import Clip, View
 
 _BEGIN = re.compile(r"-{5}BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-{5}")
@@ -54,7 +54,11 @@ def _putty(view: View, found: re.Match[str]) -> Iterator[Span]:
     yield found.end(), max(found.end(), end - 1) if view.text[end - 1 : end] == "\n" else end
 
 
-RULES = (
-    Rule("private-key", ("private key",), matching(_BEGIN, _block), before=64, after=32, clip=Clip.LINE),
-    Rule("private-key", ("putty-user-key-file-",), matching(_PUTTY, _putty), before=0, after=8192, clip=Clip.NOTHING),
+_PEM = Rule("private-key", ("private key",), matching(_BEGIN, _block), before=64, after=32, clip=Clip.LINE)
+_PPK = Rule("private-key", ("putty-user-key-file-",), matching(_PUTTY, _putty), before=0, after=8192, clip=Clip.NOTHING)
+
+RULES = (_PEM, _PPK)
+LEADS: tuple[Lead, ...] = (
+    leading(_PEM, lambda text, at: text.startswith("PRIVATE KEY", at)),
+    leading(_PPK, lambda text, at: text.startswith("PuTTY-User-Key-File-", at)),
 )

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
-from afl_redactors.rules import Rule, Span, matching
+from afl_redactors.rules import Lead, Rule, Span, leading, matching
 from afl_redactors.windows import View
 
 _TAIL = re.compile(r"[A-Za-z0-9_\-+/=~%]*(?:\.[A-Za-z0-9_\-+/=~]{4,})*")
@@ -91,7 +91,30 @@ def _whole(view: View, found: re.Match[str]) -> Iterator[Span]:
     yield found.start(), tail.end() if tail else found.end()
 
 
+_LITERALS = {"twilio-key": tuple(f"sk{digit}" for digit in "0123456789abcdef"), "slack-token": ("xox", "xapp-")}
+"""Literals that lead to a rule, where its words stand in too many ordinary ones or not in all that it matches."""
+_BEGINS_BEFORE = {
+    "slack-webhook": (-len("hooks.slack.com/"),),
+    "discord-webhook": (-len("/api/webhooks/"),),
+    "mailchimp-key": (32,),
+    "telegram-token": (8, 9, 10),
+    "terraform-token": (14,),
+    "azure-secret": (4,),
+}
+"""How many characters before its word a match begins, where it does not begin with it."""
+
+
+def _worth(pattern: re.Pattern[str], before: tuple[int, ...]) -> Callable[[str, int], object]:
+    if not before:
+        return pattern.match
+    return lambda text, at: any(at >= back and pattern.match(text, at - back) for back in before)
+
+
+_PATTERNS = {name: re.compile(pattern) for name, _, pattern in _FORMATS}
+
 RULES = tuple(
-    Rule(name, words, matching(re.compile(pattern), _whole), before=64, after=16_384 if name == "jwt" else 160)
-    for name, words, pattern in _FORMATS
+    Rule(name, words, matching(_PATTERNS[name], _whole), before=64, after=16_384 if name == "jwt" else 160) for name, words, _ in _FORMATS
+)
+LEADS: tuple[Lead, ...] = tuple(
+    leading(rule, _worth(_PATTERNS[rule.name], _BEGINS_BEFORE.get(rule.name, ())), _LITERALS.get(rule.name, ())) for rule in RULES
 )

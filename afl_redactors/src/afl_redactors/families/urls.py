@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from afl_redactors import lookalikes
 from afl_redactors.markers import already_redacted
-from afl_redactors.rules import Rule, Span, matching
+from afl_redactors.rules import Lead, Rule, Span, leading, matching
 from afl_redactors.values import Value, read_inside, read_value
 from afl_redactors.windows import View
 
@@ -80,11 +80,43 @@ def _named(_view: View, found: re.Match[str]) -> Iterator[Span]:
         yield found.span("value")
 
 
-RULES = (
-    Rule("url-userinfo", ("://",), matching(_WITH_PASSWORD, _password), before=1, after=160),
-    Rule("url-userinfo", ("://",), matching(_USER_ONLY, _lone_token), before=1, after=600),
-    Rule("url-userinfo", ("@tcp(", "@unix("), matching(_SQL_DSN, _named), before=400, after=8),
-    Rule("cli-user", ("curl", "wget"), matching(_CURL_USER, _after_user), before=0, after=512),
-    Rule("cli-flag", ("mysql", "mariadb", "sshpass", "redis-cli", " login "), matching(_SHORT_FLAG, _value_here), before=24, after=256),
-    Rule("signed-url", ("sig=", "signature="), matching(_SIGNATURE, _value_here), before=1, after=64),
+_USER_AND_PASSWORD = Rule("url-userinfo", ("://",), matching(_WITH_PASSWORD, _password), before=1, after=160)
+_USER = Rule("url-userinfo", ("://",), matching(_USER_ONLY, _lone_token), before=1, after=600)
+_SQL = Rule("url-userinfo", ("@tcp(", "@unix("), matching(_SQL_DSN, _named), before=400, after=8)
+_DOWNLOAD = Rule("cli-user", ("curl", "wget"), matching(_CURL_USER, _after_user), before=0, after=512)
+_SHORT = Rule("cli-flag", ("mysql", "mariadb", "sshpass", "redis-cli", " login "), matching(_SHORT_FLAG, _value_here), before=24, after=256)
+_SIGNED = Rule("signed-url", ("sig=", "signature="), matching(_SIGNATURE, _value_here), before=1, after=64)
+
+_LONGEST_USER = 160
+"""Characters that `_CURL_USER` may match at most."""
+_LONGEST_FLAG = 440
+"""Characters behind a command within which `_SHORT_FLAG` has its flag."""
+
+
+def _has_password(text: str, at: int) -> bool:
+    found = _WITH_PASSWORD.match(text, at)
+    return found is not None and _PORT.match(text, found.end()) is None
+
+
+def _has_user(text: str, at: int) -> bool:
+    end = at + 512 + _LONGEST_USER
+    line = text.find("\n", at, end)
+    end = end if line < 0 else line + 1
+    flag = text.find("-", at, end)
+    return flag >= 0 and _CURL_USER.search(text, flag, end) is not None
+
+
+def _has_flag(text: str, at: int) -> bool:
+    end = at + _LONGEST_FLAG
+    return text.find(" -p", at, end) >= 0 or text.find(" -a ", at, end) >= 0
+
+
+RULES = (_USER_AND_PASSWORD, _USER, _SQL, _DOWNLOAD, _SHORT, _SIGNED)
+LEADS: tuple[Lead, ...] = (
+    leading(_USER_AND_PASSWORD, _has_password),
+    leading(_USER, _USER_ONLY.match),
+    leading(_SQL, lambda _text, _at: True),
+    leading(_DOWNLOAD, _has_user),
+    leading(_SHORT, _has_flag),
+    leading(_SIGNED, lambda text, at: at > 0 and _SIGNATURE.match(text, at - 1)),
 )

@@ -1,0 +1,51 @@
+"""What leads to the rules about names of credentials: the places where a name may begin are looked at once, for all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from afl_redactors.families import assignments, chinese, context, english
+from afl_redactors.keys import FRENCH, NAME_LITERALS
+from afl_redactors.rules import Lead, Rule
+from afl_redactors.windows import View
+
+
+def _named(view: View, start: int, end: int) -> Sequence[Rule]:
+    text = view.text
+    view.names.append(start)
+    rest = assignments.BEHIND.match(text, end)
+    assert rest is not None  # noqa: S101 - it matches nothing as well
+    rules = assignments.worth(view, start, end, rest)
+    if english.worth(text, start, rest.start("behind")):
+        rules.append(english.TOLD)
+    if context.worth(text, start):
+        rules.append(context.BESIDE)
+    if view.seen.endswith(FRENCH, 0, start):
+        view.names.append(start - len(FRENCH))
+        if context.worth(text, start - len(FRENCH)):
+            rules.append(context.BESIDE)
+    return rules
+
+
+def _pass(view: View, start: int, end: int) -> Sequence[Rule]:
+    if view.text[end : end + 1] in _ORDINARY and not view.seen.endswith(FRENCH, 0, start):
+        return ()
+    return _named(view, start, end)
+
+
+def _chinese(view: View, start: int, _end: int) -> Sequence[Rule]:
+    view.names.append(start)
+    return _BESIDE if context.worth(view.text, start) else ()
+
+
+_BESIDE = (context.BESIDE,)
+
+_ORDINARY = frozenset("abdefghijklmnoqrstuvxyz")
+"""Letters behind "pass" that make it an ordinary word: "passed", "passing". What says more is "password", "passcode", "passphrase"."""
+_PASS = "pass"
+
+LEADS = (
+    Lead(tuple(literal for literal in NAME_LITERALS if literal != _PASS), _named),
+    Lead((_PASS,), _pass),
+    Lead(chinese.WORDS, _chinese),
+)
