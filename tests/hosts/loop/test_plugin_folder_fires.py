@@ -8,7 +8,6 @@ import subprocess
 import pytest
 
 from afl_core.setup.install import apply_install, plan_install
-from afl_core.testing.anthropic_api import MockAnthropic
 
 pytestmark = pytest.mark.real_cli
 
@@ -28,12 +27,12 @@ def install(product, *plugins):
         apply_install(plan_install(home, plugins=plugins))
 
 
-def one_session(product, api, words):
+def one_session(product, words):
     """A headless session; gives how often the card is in what the model was sent."""
-    before = len(api.requests)
-    run = product.sandbox.headless(words)
+    product.claude.expect(words, f"An answer to {words}.")
+    run = product.claude.ask(words)
     assert run.returncode == 0, run
-    return api.requests[before].conversation_text.count(MUST_DO)
+    return product.claude.told(product.claude.asking(words)).count(MUST_DO)
 
 
 def seen(product, words):
@@ -51,28 +50,27 @@ def seen(product, words):
 
 
 def test_hooks_in_the_folder_fire_and_inject_and_a_swap_leaves_exactly_one(installed):
-    with MockAnthropic(["First answer.", "Second answer.", "Third answer."]) as api:
-        product = installed(api)
-        with product.open() as home:
-            add_card(home)
-        counts, prompts = [], []
-        for words, plugins in (("deploy one", ("claude",)), ("deploy two", ()), ("deploy three", ("claude",))):
-            install(product, *plugins)
-            counts.append(one_session(product, api, words))
-            prompts.append(seen(product, words))
-        assert counts == [1, 1, 1]
-        assert prompts == [[1], [1], [1]]
+    product = installed("claude")
+    with product.open() as home:
+        add_card(home)
+    counts, prompts = [], []
+    for words, plugins in (("deploy one", ("claude",)), ("deploy two", ()), ("deploy three", ("claude",))):
+        install(product, *plugins)
+        counts.append(one_session(product, words))
+        prompts.append(seen(product, words))
+    assert counts == [1, 1, 1]
+    assert prompts == [[1], [1], [1]]
 
 
 def test_the_host_lists_the_folder_as_a_plug_in_without_an_error(installed):
-    with MockAnthropic() as api:
-        product = installed(api)
-        install(product, "claude")
-        folder = product.sandbox.config / "skills/agent-feedback-loop"
-        run = [product.sandbox.binary, "plugin", "validate", folder, "--strict"]
-        checked = subprocess.run(run, env=product.sandbox.environment, capture_output=True, text=True, encoding="utf-8", timeout=120)
-        assert checked.returncode == 0, checked
-        run = [product.sandbox.binary, "plugin", "list"]
-        listed = subprocess.run(run, env=product.sandbox.environment, capture_output=True, text=True, encoding="utf-8", timeout=120)
-        assert "agent-feedback-loop@skills-dir" in listed.stdout
-        assert json.loads((folder / ".claude-plugin/plugin.json").read_text("utf-8"))["name"] == "agent-feedback-loop"
+    product = installed("claude")
+    install(product, "claude")
+    sandbox = product.claude.sandbox
+    folder = sandbox.config / "skills/agent-feedback-loop"
+    run = [sandbox.binary, "plugin", "validate", folder, "--strict"]
+    checked = subprocess.run(run, env=sandbox.environment, capture_output=True, text=True, encoding="utf-8", timeout=120)
+    assert checked.returncode == 0, checked
+    run = [sandbox.binary, "plugin", "list"]
+    listed = subprocess.run(run, env=sandbox.environment, capture_output=True, text=True, encoding="utf-8", timeout=120)
+    assert "agent-feedback-loop@skills-dir" in listed.stdout
+    assert json.loads((folder / ".claude-plugin/plugin.json").read_text("utf-8"))["name"] == "agent-feedback-loop"
