@@ -28,6 +28,7 @@ ROLES = frozenset((b"user", b"developer"))
 _OPENING = re.compile(rb'\{"timestamp": ?"[^"\\]*", ?(?:"ordinal": ?\d+, ?)?"type": ?"(\w+)", ?"payload": ?\{(?:"type": ?"(\w+)")?')
 _ITEM = re.compile(rb'"item": ?\{"type": ?"(\w+)"')
 _ROLE = re.compile(rb'"role": ?"(\w+)"')
+_ERROR = re.compile(rb'"error"\s*:\s*\{')
 _CALL_ID = re.compile(rb'"call_id": ?"([^"\\]*)"')
 
 
@@ -69,6 +70,11 @@ def call_id_of(head: bytes) -> str | None:
     """The call an output belongs to, when the head shows it. Inside of texts its quotes are escaped, so they are never taken for it."""
     found = _CALL_ID.search(head)
     return found[1].decode("utf-8", "replace") if found else None
+
+
+def may_hold_error(data: bytes) -> bool:
+    """Whether a record can say why it failed. Inside of texts quotes are escaped, so none of those is taken for the field."""
+    return _ERROR.search(data) is not None
 
 
 def _scanned(head: bytes) -> Kind | None:

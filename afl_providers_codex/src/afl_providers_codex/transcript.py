@@ -73,6 +73,8 @@ def _is_news(kind: Kind, head: bytes, data: bytes, state: ParseState) -> bool:
     if payload in heads.OUTPUTS:
         call_id = heads.call_id_of(head)
         return call_id is None or call_id in state.open
+    if payload == b"task_complete":  # it repeats the turn's last answer, so it can be long
+        return heads.may_hold_error(data)
     if detail == b"developer":
         return context_records.may_hold_context(data)
     return not (detail == b"UserMessage" and state.noted)

@@ -32,9 +32,9 @@ _BLANKS = str.maketrans(dict.fromkeys("\"'`,;:=(){}[]<>|", " "))
 def suspects(text: str) -> set[str]:
     """Every `WORD` of the text that is not all letters, once."""
     if text.isascii():  # faster than the pattern
-        found = set(filterfalse(str.isalpha, text.translate(_BLANKS).split()))
-        if max(map(len, found), default=0) <= MAX_REPEATED_CHARS:
-            return {word for word in found if len(word) >= MIN_REPEATED_CHARS}
+        words = set(text.translate(_BLANKS).split())
+        if max(map(len, words), default=0) <= MAX_REPEATED_CHARS:
+            return {word for word in filterfalse(str.isalpha, words) if len(word) >= MIN_REPEATED_CHARS}
     return {word for word in WORD.findall(text) if not word.isalpha()}
 
 

@@ -25,6 +25,10 @@ FRONT_BUSY_MS = 200
 """How long the front waits: far below any host's kill limit for a hook."""
 
 
+WAL_PAGES = 4_000
+"""Pages (of 4 KiB) after which a commit also moves what it wrote into the database file: seldom enough that reading a long transcript, and a prompt beside it, hardly meet it."""
+
+
 def connect(path: Path | str, *, busy_ms: int = BUSY_MS, readonly: bool = False) -> sqlite3.Connection:
     """Open an existing database of ours; raise `StoreError` when it is missing, a link, another person's, foreign, older or newer than this runtime."""
     _refuse_strange_file(path)
@@ -42,6 +46,7 @@ def connect(path: Path | str, *, busy_ms: int = BUSY_MS, readonly: bool = False)
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute("PRAGMA secure_delete = ON")
+            db.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
     except sqlite3.DatabaseError as bad:
         db.close()
         raise explain(bad, path) from bad
