@@ -140,6 +140,7 @@ def do(home, environ, wary):
 
 
 STEP = "let Wary trust our 2 hooks"
+FORGET = "let Wary forget its trust in our hooks"
 
 
 def asked(home, environ, host):
@@ -237,6 +238,34 @@ def test_where_somebody_wrote_since_the_host_is_asked_to_forget(do, home):
     assert json.loads(store.read_text()) == {"mine": "x"}
     assert any(line.startswith("Wary forgot its trust") for line in done)
     assert do("uninstall").changed is False
+
+
+@pytest.mark.parametrize("mine", [None, b'{ "mine": "x" }'])
+def test_a_host_that_is_no_longer_connected_forgets_us_and_uninstall_still_finds_the_way_back(home, environ, do, mine):
+    store = home / ".wary/trust.json"
+    if mine is not None:
+        store.write_bytes(mine)
+        store.chmod(0o644)
+    do("install")
+    with Home(str(home), environ) as opened:
+        plan = plan_install(opened, hosts=[])
+        assert FORGET in plan.steps
+        done = apply_install(plan)
+        assert any(line.startswith("Wary forgot its trust") for line in done.done)
+        assert FORGET not in done.done
+        assert not plan_install(opened, hosts=[]).trust.leaving
+    assert json.loads(store.read_text()) == json.loads(mine or b"{}")
+    do("uninstall")
+    assert (store.read_bytes() if store.exists() else None) == mine
+    assert mine is None or stat.S_IMODE(store.stat().st_mode) == 0o644
+
+
+def test_a_host_that_leaves_and_cannot_be_asked_keeps_the_install_from_nothing(home, environ, do, wary):
+    do("install")
+    wary.kinds = ("missing",)
+    with Home(str(home), environ) as opened:
+        assert any("keeps its trust" in line for line in apply_install(plan_install(opened, hosts=[])).done)
+    assert not (home / ".wary/hooks.json").exists() or "feedback-loop" not in (home / ".wary/hooks.json").read_text()
 
 
 def test_a_host_that_cannot_be_asked_to_forget_does_not_stop_uninstall(do, home, wary):

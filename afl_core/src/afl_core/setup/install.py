@@ -36,7 +36,7 @@ from afl_core.setup.schedule.plan import KEY, SchedulePlan, apply_schedule, plan
 from afl_core.setup.selection import Selection, remembered_hosts, select_hosts
 from afl_core.setup.starting import forget_failures, lacks_spool_key, make_spool_key
 from afl_core.setup.stop import stop_daemon, stop_worker
-from afl_core.setup.trust_steps import TrustPlan, give_trust, plan_trust
+from afl_core.setup.trust_steps import TrustPlan, give_trust, leave_trust, leaving, plan_trust
 from afl_core.setup.turnstile import alone
 from afl_core.setup.vanished import running
 from afl_core.spec.keystore import Keystore
@@ -163,7 +163,7 @@ def plan_install(
     connection = plan_connection(
         registry.hosts(), paths, selection, before, runtime.python, without=old.owns_handler if legacy.settings else None
     )
-    trust = plan_trust(home, selection, connection.edits, runtime.python)
+    trust = plan_trust(home, selection, connection.edits, runtime.python, leaving(registry.hosts(), home, before, selection.dropped))
     changed = not upgrade.same_install(before, current) or not is_in_place(PackFile(paths.current, render.current_file(current), ""))
     edited = {str(edit.path) for edit in connection.edits if edit.changes}
     differences = upgrade.changes(
@@ -282,6 +282,7 @@ def _carry_out(plan: InstallPlan, checkpoint: Checkpoint) -> list[str]:
         put_set([PackFile(paths.current, render.current_file(plan.current), "")], lambda step: checkpoint(f"current:{step}"))
     if plan.journal_damage:
         put_journal_aside(paths)
+    done += leave_trust(plan.home, plan.trust, lambda step: checkpoint(f"trust:{step}"))  # while the host still finds our hooks
     try:
         connect_hosts(paths, plan.connection, plan.clock, lambda step: checkpoint(f"settings:{step}"))
     except AflError:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import attrs
 
@@ -15,8 +17,9 @@ from afl_core.setup.edit_journal import EditJournal, EditRecord
 from afl_core.setup.edit_target import look_at, sha256
 from afl_core.setup.edits import PlannedEdit, foreign_edit
 from afl_core.setup.journal import merged, read_journal, store_journal
-from afl_core.setup.selection import Selected, Selection
+from afl_core.setup.selection import Selected, Selection, select_hosts
 from afl_core.setup.trust import approving, ask_host, asks_trust, distrusting, looking, place_of, wanted_hooks
+from afl_core.spec.host import HostAdapter
 from afl_core.spec.trust import TrustReport, TrustState, WantedHook
 
 BAD_STATES = (TrustState.UNAVAILABLE, TrustState.MISSING, TrustState.MODIFIED, TrustState.UNTRUSTED, TrustState.DISABLED)
@@ -34,19 +37,25 @@ class TrustWish:
 
 @attrs.frozen
 class TrustPlan:
-    """What install would have trusted, and what it cannot change."""
+    """What install would have trusted, and what it cannot change; `leaving`: the hosts that are no longer connected and still trust us."""
 
     wishes: tuple[TrustWish, ...] = ()
     warnings: tuple[str, ...] = ()
+    leaving: tuple[TrustWish, ...] = ()
 
     @property
     def steps(self) -> tuple[str, ...]:
         """Lines for a person."""
-        return tuple(wish.step for wish in self.wishes)
+        return tuple(wish.step for wish in (*self.leaving, *self.wishes))
 
 
-def plan_trust(home: Home, selection: Selection, edits: Sequence[PlannedEdit], python: str) -> TrustPlan:
-    """Which hosts have to be asked. One whose settings change is; one whose settings are in place is looked at now, through its own server."""
+def plan_trust(
+    home: Home, selection: Selection, edits: Sequence[PlannedEdit], python: str, parting: tuple[TrustWish, ...] = ()
+) -> TrustPlan:
+    """Which hosts have to be asked. One whose settings change is; one whose settings are in place is looked at now, through its own server.
+
+    `parting`: what `leaving` found.
+    """
     changing = {edit.path for edit in edits if edit.changes}
     wishes, warnings = [], []
     for one in selection.selected:
@@ -64,12 +73,48 @@ def plan_trust(home: Home, selection: Selection, edits: Sequence[PlannedEdit], p
                 wishes.append(wish)
             else:
                 warnings += problems(one, report)
-    return TrustPlan(tuple(wishes), tuple(warnings))
+    return TrustPlan(tuple(wishes), tuple(warnings), parting)
+
+
+def leaving(adapters: Mapping[str, HostAdapter], home: Home, before: Mapping[str, Any], dropped: Sequence[str]) -> tuple[TrustWish, ...]:
+    """The hosts that are no longer connected and may still trust our hooks, as the install `before` wrote them."""
+    gone = select_hosts(adapters, home.paths, home.environ, before, dropped).selected
+    return tuple(_parting(home, one, str(before.get("python", ""))) for one in gone if _may_trust_us(one))
+
+
+def leave_trust(home: Home, plan: TrustPlan, checkpoint: Callable[[str], None]) -> list[str]:
+    """Before our hooks leave the settings of a host: let it forget them. Noted in the journal, so that uninstall still finds the way back.
+
+    Lines of what became of it; what cannot be asked stops nothing.
+    """
+    said: list[str] = []
+
+    def forget(wish: TrustWish) -> None:
+        said.extend(take_trust(home, (wish,)))
+
+    for wish in plan.leaving:
+        try:
+            _through_host(home, wish, checkpoint, partial(forget, wish))
+        except AflError as bad:
+            said.append(f"{wish.one.manifest.label} keeps its trust in hooks that are gone now: {bad.sentence}")
+    return said
+
+
+def _parting(home: Home, one: Selected, python: str) -> TrustWish:
+    return TrustWish(f"let {one.manifest.label} forget its trust in our hooks", one, wanted_hooks(one, home, python))
+
+
+def _may_trust_us(one: Selected) -> bool:
+    adapter = asks_trust(one)
+    return adapter is not None and look_at(adapter.trust_store(place_of(one))).content is not None
 
 
 def give_trust(home: Home, plan: TrustPlan, checkpoint: Callable[[str], None]) -> tuple[set[str], list[str]]:
-    """Ask each host; the steps that were not reached, and what a person must do about it. A host that does not trust us is no failed install."""
-    missed, warnings = set(), []
+    """Ask each host; the steps that were not reached, and what a person must do about it. A host that does not trust us is no failed install.
+
+    The steps of hosts that leave count as not reached: `leave_trust` has told what became of them.
+    """
+    missed, warnings = {wish.step for wish in plan.leaving}, []
     for wish in plan.wishes:
         try:
             report = _trusted(home, wish, checkpoint)
@@ -85,21 +130,26 @@ def give_trust(home: Home, plan: TrustPlan, checkpoint: Callable[[str], None]) -
 
 
 def _trusted(home: Home, wish: TrustWish, checkpoint: Callable[[str], None]) -> TrustReport:
+    reports: list[TrustReport] = []
+    _through_host(home, wish, checkpoint, lambda: reports.append(ask_host(home, wish.one, wish.wanted, approving).report))
+    return reports[0] if reports else TrustReport(())
+
+
+def _through_host(home: Home, wish: TrustWish, checkpoint: Callable[[str], None], change: Callable[[], None]) -> None:
+    """Do `change`, which lets the host write where it keeps its trust; with a copy of that file, and the journal of it."""
     adapter, paths = asks_trust(wish.one), home.paths
     if adapter is None:
-        return TrustReport(())
-    reports: list[TrustReport] = []
+        return
     earlier = read_journal(paths)
     foreign_edit(
         adapter.trust_store(place_of(wish.one)),
         wish.one.name,
         Path(paths.backups),
         home.clock,
-        lambda: reports.append(ask_host(home, wish.one, wish.wanted, approving).report),
+        change,
         record=lambda journal: store_journal(paths, merged(earlier, journal)),
         checkpoint=lambda step: checkpoint(f"{wish.one.name}:{step}"),
     )
-    return reports[0]
 
 
 def problems(one: Selected, report: TrustReport) -> list[str]:
@@ -148,7 +198,7 @@ def plan_distrust(home: Home, selection: Selection, journal: EditJournal | None,
             continue
         records = () if journal is None else tuple(record for record in journal.records if record.through and record.path == str(store))
         if journal is None or not all(_can_be_put_back(record, sha256(content)) for record in records):
-            wishes.append(TrustWish(f"let {one.manifest.label} forget its trust in our hooks", one, wanted_hooks(one, home, python)))
+            wishes.append(_parting(home, one, python))
     return tuple(wishes)
 
 
