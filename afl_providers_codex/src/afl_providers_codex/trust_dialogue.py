@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from afl_core.spec.trust import Ask, TrustDialogue, TrustFinding, TrustReport, TrustState, WantedHook
-from afl_providers_codex.trust_reasons import CONFLICT, code_of, refusal, unreadable
+from afl_providers_codex.trust_moves import Standing, moves
+from afl_providers_codex.trust_reasons import CONFLICT, code_of, refusal, unread, unreadable
 from afl_providers_codex.trust_rows import Row, entry_for, rows_of
 
 CLIENT = {"name": "agent_feedback_loop", "title": "Agent Feedback Loop", "version": "1"}
@@ -29,6 +30,7 @@ class _Talk:
 
     def __init__(self, wanted: Sequence[WantedHook], cwd: Path) -> None:
         self.wanted, self.cwd = wanted, cwd
+        self.listed: Mapping[str, Any] = {}
         self._number = 0
 
     def call(self, method: str, params: Mapping[str, Any]) -> Answers:
@@ -58,6 +60,7 @@ class _Talk:
             raise _RefusedError(f"Codex did not list the hooks of {self.cwd}")
         if entry.get("errors") and not entry.get("hooks"):
             raise _RefusedError(unreadable(entry["errors"]))
+        self.listed = entry
         return rows_of(entry, self.wanted)
 
     def write(self, edits: Sequence[Edit], version: str) -> Answers:
@@ -101,7 +104,7 @@ def _carried_out(talk: _Talk, edits_for: Any) -> TrustDialogue:
     changed, reason = False, ""
     rows = yield from talk.rows()
     for again in range(WRITE_TRIES):
-        if not (edits := edits_for(rows)):
+        if not (edits := edits_for(talk, rows)):
             break
         answer = yield from talk.write(edits, (yield from talk.version()))
         changed = isinstance(answer.get("result"), dict)
@@ -109,26 +112,37 @@ def _carried_out(talk: _Talk, edits_for: Any) -> TrustDialogue:
         rows = yield from talk.rows()
         if changed or code_of(answer) != CONFLICT or again + 1 == WRITE_TRIES:
             break
+    if not reason and any(row.state is TrustState.MISSING for row in rows):
+        reason = next((reason for hook in talk.wanted if (reason := unread(talk.listed.get("warnings"), hook.settings_path))), "")
     return TrustReport(tuple(row.finding() for row in rows), changed=changed, reason=reason)
 
 
-def _no_edits(_rows: Sequence[Row]) -> list[Edit]:
+def _no_edits(_talk: _Talk, _rows: Sequence[Row]) -> list[Edit]:
     return []
 
 
-def _approvals(rows: Sequence[Row]) -> list[Edit]:
+def _approvals(_talk: _Talk, rows: Sequence[Row]) -> list[Edit]:
     """One edit for all of them. Nothing but the hash is written: `enabled` belongs to the person."""
     wanting = {row.key: {"trusted_hash": row.hash} for row in rows if row.approvable}
     return [{"keyPath": "hooks.state", "value": wanting, "mergeStrategy": "upsert"}] if wanting else []
 
 
-def _removals(rows: Sequence[Row]) -> list[Edit]:
+def _removals(talk: _Talk, rows: Sequence[Row]) -> list[Edit]:
     held = [row for row in rows if row.key and not row.managed and row.state is not TrustState.UNTRUSTED]
+    moving = _moving(talk, rows)
     return [
-        {
-            "keyPath": f"hooks.state.{json.dumps(row.key)}" + (".trusted_hash" if row.state is TrustState.DISABLED else ""),
-            "value": None,
-            "mergeStrategy": "replace",
-        }
+        _replaced(f"hooks.state.{json.dumps(row.key)}" + (".trusted_hash" if row.state is TrustState.DISABLED else ""), None)
         for row in held
-    ]
+        if row.key not in moving
+    ] + [_replaced(f"hooks.state.{json.dumps(key)}", dict(standing) or None) for key, standing in moving.items()]
+
+
+def _moving(talk: _Talk, rows: Sequence[Row]) -> dict[str, Standing]:
+    """Hooks of others that stand behind ours take our places; they keep their trust, and what the person switched off."""
+    if any(row.managed for row in rows) or not talk.wanted:
+        return {}
+    return moves(talk.listed, talk.wanted[0].settings_path, {row.key for row in rows if row.key})
+
+
+def _replaced(path: str, value: Edit | None) -> Edit:
+    return {"keyPath": path, "value": value, "mergeStrategy": "replace"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 REASON_LIMIT = 500
@@ -13,6 +14,9 @@ CONFLICT = "configVersionConflict"
 
 _PLACE = re.compile(r"[^\n\"'`]*?:\d+:\d+(?=:|$)")
 """Where the host found the fault in a file: path, line, column. What follows may quote the file."""
+
+_UNREAD = re.compile(r"failed to (?:parse|read)\b")
+"""How a warning about a file of hooks begins when nothing of it is used."""
 
 _QUOTED = re.compile(r"`[^`\n]*`|\"[^\"\n]*\"|'[^'\n]*'")
 
@@ -40,6 +44,15 @@ def unreadable(errors: object) -> str:
     told = first.get("message") if isinstance(first, dict) else None
     place = _PLACE.match(told) if isinstance(told, str) else None
     return one_line(f"Codex cannot read its configuration{': ' + place.group(0) if place else ''}")
+
+
+def unread(warnings: object, path: Path) -> str:
+    """Why the host ignores the whole file, from what it warns of; '' when it warns of no such thing. What it quotes is left out."""
+    for told in warnings if isinstance(warnings, list) else ():
+        if isinstance(told, str) and _UNREAD.match(told) and f" {path}: " in told:
+            sentence = _QUOTED.sub("…", told.partition(f" {path}: ")[2].partition("\n")[0])
+            return one_line(f"Codex cannot read {path} and runs no hook of it: {sentence}")
+    return ""
 
 
 def one_line(text: str) -> str:

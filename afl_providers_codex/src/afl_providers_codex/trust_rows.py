@@ -56,6 +56,11 @@ def entry_for(answer: Mapping[str, Any], cwd: Path) -> Mapping[str, Any] | None:
     return next((entry for entry in entries if _same(entry.get("cwd"), cwd)), None)
 
 
+def in_file(hook: Mapping[str, Any], path: Path) -> bool:
+    """Whether a listed hook stands in this file of the person's own."""
+    return hook.get("source") == "user" and _same(hook.get("sourcePath"), path)
+
+
 def event_name(event: str) -> str:
     """The host's spelling in a listing: `userPromptSubmit` for `UserPromptSubmit`."""
     return event[:1].lower() + event[1:]
@@ -70,9 +75,8 @@ def _is(hook: Mapping[str, Any], wanted: WantedHook) -> bool:
     return (
         hook.get("eventName") == event_name(wanted.event)
         and hook.get("handlerType") == "command"
-        and hook.get("source") == "user"
         and hook.get("command") == wanted.command
-        and _same(hook.get("sourcePath"), wanted.settings_path)
+        and in_file(hook, wanted.settings_path)
     )
 
 

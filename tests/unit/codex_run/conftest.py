@@ -25,8 +25,9 @@ def recorded():
 class Server:
     """Answers as the real one does; `state` is its table of trust, `rows` what it finds in files. `conflicts`: how many writes somebody else gets in before."""
 
-    def __init__(self, rows, state=None, conflicts=0, errors=()):
+    def __init__(self, rows, state=None, conflicts=0, errors=(), warnings=()):
         self.rows, self.state, self.conflicts, self.errors = rows, dict(state or {}), conflicts, list(errors)
+        self.warnings = list(warnings)
         self.asked, self.version = [], 0
 
     def listed(self):
@@ -35,7 +36,7 @@ class Server:
             held = self.state.get(row["key"], {})
             trust = "untrusted" if "trusted_hash" not in held else "trusted" if held["trusted_hash"] == row["currentHash"] else "modified"
             out.append({**row, "enabled": held.get("enabled", True), "trustStatus": trust})
-        return {"data": [{"cwd": str(CWD), "hooks": out, "warnings": [], "errors": self.errors}]}
+        return {"data": [{"cwd": str(CWD), "hooks": out, "warnings": self.warnings, "errors": self.errors}]}
 
     def answer(self, message):
         self.asked.append(message)
@@ -64,8 +65,10 @@ class Server:
         key = json.loads(rest.removesuffix(".trusted_hash"))
         if rest.endswith(".trusted_hash"):
             self.state.get(key, {}).pop("trusted_hash", None)
-        else:
+        elif edit["value"] is None:
             self.state.pop(key, None)
+        else:
+            self.state[key] = dict(edit["value"])
 
     def hold(self, talk):
         """Carry the messages of a dialogue; gives its report."""

@@ -11,7 +11,7 @@ from afl_core.api.home import Home
 from afl_core.setup.doctor_report import counted, fail, ok, warn
 from afl_core.setup.selection import Selected
 from afl_core.setup.trust import ask_host, asks_trust, looking, wanted_hooks
-from afl_core.setup.trust_steps import BAD_STATES, WORDS
+from afl_core.setup.trust_steps import troubles
 from afl_core.spec.health import HealthLine
 from afl_core.spec.trust import TrustReport, TrustState
 
@@ -48,18 +48,7 @@ def trust_of(home: Home, one: Selected, python: str) -> TrustExam:
 
 
 def _lines(one: Selected, report: TrustReport) -> list[HealthLine]:
-    label, said = one.manifest.label, []
-    for state in BAD_STATES:
-        if not (events := report.of(state)):
-            continue
-        what, after = WORDS[state]
-        reason = f": {report.reason}" if report.reason and state is TrustState.UNAVAILABLE else ""
-        shown = fail if state is not TrustState.UNAVAILABLE else warn
-        said.append(
-            shown(
-                f"trust {one.name}",
-                f"{label} {what.format(events=', '.join(events))}{reason}",
-                after.format(label=label, variable=one.name.upper()),
-            )
-        )
-    return said
+    return [
+        (warn if state is TrustState.UNAVAILABLE else fail)(f"trust {one.name}", sentence, after)
+        for state, sentence, after in troubles(one, report)
+    ]

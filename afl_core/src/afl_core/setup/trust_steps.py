@@ -154,13 +154,19 @@ def _through_host(home: Home, wish: TrustWish, checkpoint: Callable[[str], None]
 
 def problems(one: Selected, report: TrustReport) -> list[str]:
     """One line for each state in which a hook does not run: the state, the hooks, the next step."""
-    said = []
+    return [f"{sentence}; {after}" for _state, sentence, after in troubles(one, report)]
+
+
+def troubles(one: Selected, report: TrustReport) -> list[tuple[TrustState, str, str]]:
+    """For each state in which a hook does not run: the state, a sentence with the hooks and the host's reason, and the next step."""
+    said, label = [], one.manifest.label
     for state in BAD_STATES:
         if events := report.of(state):
             what, after = WORDS[state]
-            reason = f" ({report.reason})" if report.reason and state is not TrustState.DISABLED else ""
-            label = one.manifest.label
-            said.append(f"{label} {what.format(events=', '.join(events))}{reason}; {after.format(label=label, variable=one.name.upper())}")
+            told = report.reason if state is not TrustState.DISABLED else ""
+            after = "put right what it names, then run: afl install" if told and state is TrustState.MISSING else after
+            sentence = f"{label} {what.format(events=', '.join(events))}" + (f" ({told})" if told else "")
+            said.append((state, sentence, after.format(label=label, variable=one.name.upper())))
     return said
 
 
