@@ -8,6 +8,8 @@ import pytest
 
 from afl_core.lessons.explain import REASONS as OMISSIONS
 from afl_core.review.reasons import REASONS
+from afl_core.worker.gaps import BY_CODE
+from afl_core.worker.gaps import KINDS as KINDS_OF_GAPS
 from afl_providers_claude.reviewer_failures import TABLE as CLAUDE
 from afl_providers_codex.reviewer_failures import TABLE as CODEX
 from afl_providers_gemini.reviewer_failures import TABLE as GEMINI
@@ -47,6 +49,15 @@ def test_a_reason_of_a_reviewer_is_one_that_reviews_know_and_count_alike(label):
 def test_every_reason_for_leaving_a_lesson_out_is_documented_in_order(reasons_page, code):
     rows = under(reasons_page, "Why a lesson was left out", "reason", "meaning")
     assert [(code(row["reason"])[0], row["meaning"]) for row in rows] == list(OMISSIONS.items())
+
+
+def test_every_kind_of_gap_is_documented_in_order_as_the_table_in_the_source_has_it(reasons_page, code):
+    rows = under(reasons_page, "What a pass could not read", "kind", "meaning")
+    assert [(code(row["kind"])[0], row["meaning"]) for row in rows] == list(KINDS_OF_GAPS.items())
+
+
+def test_every_kind_of_gap_that_is_told_anywhere_has_its_sentence(sources):
+    assert told_gaps(sources) | set(BY_CODE.values()) == set(KINDS_OF_GAPS)
 
 
 def test_every_count_of_the_hook_is_documented_and_no_other(reasons_page, sources, code):
@@ -95,4 +106,23 @@ def counted_by_the_front(sources):
                 found |= {
                     node.value.value for node in ast.walk(function) if isinstance(node, ast.Return) and isinstance(node.value, ast.Constant)
                 }
+    return found
+
+
+def told_gaps(sources):
+    """The kinds that the source itself writes down: faults of a directory entry, records, directories."""
+    found = set()
+    for module in sources:
+        for node in ast.walk(module.tree):
+            if module.name == "afl_core/capture/walk.py" and isinstance(node, ast.Assign) and "fault" in ast.unparse(node.targets[0]):
+                found |= texts(node.value.elts[-1] if isinstance(node.value, ast.Tuple) else node.value)
+            if module.name == "afl_core/capture/read.py" and isinstance(node, ast.Dict):
+                found |= {
+                    text
+                    for key, value in zip(node.keys, node.values, strict=True)
+                    if key and texts(key) == {"kind"}
+                    for text in texts(value)
+                }
+        if module.name == "afl_core/worker/discovery.py":
+            found |= {text for node in calls(module.tree, "found.gap") for text in texts(node.args[1])}
     return found

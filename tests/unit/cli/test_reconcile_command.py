@@ -11,6 +11,7 @@ import pytest
 
 from afl_core.store import leases
 from afl_core.store.connection import writing
+from afl_core.worker.gaps import KINDS
 from afl_core.worker.leasing import RECONCILE
 
 HOUR = 3600
@@ -77,7 +78,7 @@ def test_what_could_not_be_read_is_named_and_is_no_failure(afl, transcript):
     os.symlink("/nowhere", path.with_name("link.jsonl"))
     status, text = afl("reconcile", "--no-review")
     assert status == 0
-    assert f"gap: {path.with_name('link.jsonl')}: symlink (1)" in text
+    assert f"gap: {path.with_name('link.jsonl')}: symlink (1): {KINDS['symlink']}\n" in text
     assert f"gap: {path.with_name('link.jsonl')}: symlink (1)" in afl("reconcile", "--dry-run")[1]
 
 

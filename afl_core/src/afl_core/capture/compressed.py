@@ -91,7 +91,7 @@ def _pieces(descriptor: int, path: str, size: int) -> Any:
         raise CaptureError(
             f"{path} is compressed, and no library is installed that can read it",
             code="AFL-CAPTURE-008",
-            hint="run: pip install 'afl-core[zstd]'; it is tried again",
+            hint="run: pip install zstandard; it is tried again",
         )
     with os.fdopen(os.dup(descriptor), "rb") as packed:
         packed.seek(0)

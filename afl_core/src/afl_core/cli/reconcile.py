@@ -98,8 +98,11 @@ def _planned(body: dict[str, Any]) -> Iterator[str]:
 
 
 def _gaps(body: dict[str, Any]) -> Iterator[str]:
+    from afl_core.worker.gaps import sentence_of
+
     for gap in body["coverageGaps"]:
-        yield f"gap: {gap['path'] or 'more files'}: {gap['kind']} ({gap['count']})" + (f": {gap['message']}" if "message" in gap else "")
+        said = sentence_of(gap["kind"], gap.get("message", ""))
+        yield f"gap: {gap['path'] or 'more files'}: {gap['kind']} ({gap['count']}): {said}"
 
 
 def _waiting(body: dict[str, Any]) -> Iterator[str]:

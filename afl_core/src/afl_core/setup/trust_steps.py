@@ -164,7 +164,7 @@ def troubles(one: Selected, report: TrustReport) -> list[tuple[TrustState, str, 
         if events := report.of(state):
             what, after = WORDS[state]
             told = report.reason if state is not TrustState.DISABLED else ""
-            after = "put right what it names, then run: afl install" if told and state is TrustState.MISSING else after
+            after = "put that right, then run: afl install" if told and state is TrustState.MISSING else after
             sentence = f"{label} {what.format(events=', '.join(events))}" + (f" ({told})" if told else "")
             said.append((state, sentence, after.format(label=label, variable=one.name.upper())))
     return said
@@ -173,7 +173,7 @@ def troubles(one: Selected, report: TrustReport) -> list[tuple[TrustState, str, 
 WORDS: Mapping[TrustState, tuple[str, str]] = {
     TrustState.UNAVAILABLE: (
         "could not be asked whether it trusts our hook for {events}",
-        "check that its command runs (AGENT_FEEDBACK_LOOP_{variable}_COMMAND names it), then run: afl install",
+        "put that right (AGENT_FEEDBACK_LOOP_{variable}_COMMAND names its command), then run: afl install",
     ),
     TrustState.MISSING: (
         "does not list our hook for {events}",

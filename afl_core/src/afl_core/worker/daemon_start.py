@@ -26,6 +26,8 @@ def become_daemon(paths: Paths, environ: Mapping[str, str], interval: int | None
     python = body.get("python")
     if not isinstance(python, str) or not os.path.exists(os.path.join(paths.hook_dir, SCRIPT)):
         raise WorkerError(f"nothing is installed in {paths.home}", code="AFL-WORKER-020", hint="run: afl install")
+    if not os.path.isdir(paths.data):  # the light process would end without a word, as a service manager wants it
+        raise WorkerError(f"{paths.data} is missing", code="AFL-WORKER-020", hint="run: afl install")
     if is_served(paths):
         raise WorkerError(
             f"another reconcile daemon serves {paths.home}", code="AFL-WORKER-021", hint="nothing to do: see afl doctor for the schedule"

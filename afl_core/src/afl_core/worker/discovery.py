@@ -22,15 +22,13 @@ from afl_core.spec.transcripts import FindsTranscripts, TranscriptRoot
 from afl_core.store import sessions, transcripts
 from afl_core.store.connection import writing
 from afl_core.store.transcripts import LASTING, MACHINE, SESSION, Known, Stamp, stamp_of
+from afl_core.worker.gaps import BY_CODE
 from afl_core.worker.todo import LOOK_BACK_MS
 
 GAPS_NAMED = 100
 """Gaps named one by one in a pass; of more the kinds are counted."""
 
 SECONDS_PER_ROOTS = 5.0
-
-GAPS = {"AFL-CAPTURE-008": "compressed", "AFL-CAPTURE-009": "unpacks_too_large", "AFL-CAPTURE-011": "damaged"}
-"""Errors of a file that are told as a gap of what is covered: nothing can be done about them now."""
 
 
 @attrs.frozen
@@ -80,8 +78,8 @@ class Discovery:
 
     def note(self, path: str, code: str, message: str, hint: str) -> None:
         """Name it as a gap when nothing can be done about it now, else as an error."""
-        if code in GAPS:
-            self.gap(path, GAPS[code], f"{message}; {hint}")
+        if code in BY_CODE:
+            self.gap(path, BY_CODE[code], f"{message}; {hint}")
         else:
             self.errors.append({"path": path, "code": code, "message": message})
 
@@ -197,7 +195,7 @@ def _of_known(known: dict[str, Known], seen: dict[str, tuple[str, HostAdapter, S
             continue
         found.skipped += 1
         if row.problem is not None:
-            found.gap(row.path, GAPS.get(row.problem, row.problem))
+            found.gap(row.path, BY_CODE.get(row.problem, row.problem))
     return unread
 
 
