@@ -27,7 +27,8 @@ def refusal(method: str, answer: Mapping[str, Any]) -> str:
     error = error if isinstance(error, dict) else {}
     told = error.get("message")
     sentence = _QUOTED.sub("…", told.partition("\n")[0]) if isinstance(told, str) else ""
-    return one_line(f"Codex refused {method} ({code_of(answer) or error.get('code')}): {sentence or 'it said nothing more'}")
+    code = code_of(answer) or error.get("code")
+    return one_line(f"Codex refused {method}{'' if code is None else f' ({code})'}: {sentence or 'it said nothing more'}")
 
 
 def code_of(answer: Mapping[str, Any]) -> str:

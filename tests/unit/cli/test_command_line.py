@@ -146,6 +146,11 @@ def test_what_is_not_there_is_an_error_that_says_where_to_look(
     assert "  next: " in error
 
 
+def test_a_plan_of_nothing_says_so_without_empty_lines(home: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--home", str(home), "uninstall", "--dry-run"]) == 0
+    assert capsys.readouterr().out == "afl uninstall --dry-run: nothing was changed\nnothing to do\n"
+
+
 def test_a_damaged_database_is_an_error_and_no_traceback(stored: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     database = pathlib.Path(Paths(stored).database)
     raw = bytearray(database.read_bytes())

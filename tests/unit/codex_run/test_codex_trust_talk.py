@@ -132,6 +132,12 @@ def test_a_refusal_tells_the_code_and_not_what_it_quotes(server, row_of):
     assert "SECRET" not in report.reason
 
 
+def test_an_answer_that_says_nothing_at_all_is_told_without_an_empty_code(server):
+    it = server([])
+    it.answer = lambda _message: {}
+    assert it.hold(approving(WANTED, CWD, approve=True)).reason == "Codex refused initialize: it said nothing more"
+
+
 KEYS = st.sampled_from(["/a/hooks.json:stop:0:0", '/b "c"\\d.json:stop:1:0', f"{FILE}:stop:0:0", f"{FILE}:userpromptsubmit:0:0"])
 ENTRIES = st.dictionaries(
     KEYS, st.fixed_dictionaries({}, optional={"trusted_hash": st.sampled_from(["sha256:Stop", "sha256:old"]), "enabled": st.booleans()})

@@ -82,9 +82,10 @@ def _plan(plan: Any) -> dict[str, Any]:
 
 
 def _planned(command: str, plan: Any) -> list[str]:
-    lines = [f"- would {step[0].lower()}{step[1:]}" if step else "" for step in plan.steps]
+    lines = [f"- would {step[0].lower()}{step[1:]}" if step else "" for step in plan.steps] or ["nothing to do"]
     for edit in plan.edits:
-        lines += ["", *edit.diff.rstrip("\n").splitlines()]
+        if edit.diff:
+            lines += ["", *edit.diff.rstrip("\n").splitlines()]
     lines += [f"note: {warning}" for warning in getattr(plan, "warnings", ())]
     lines += [f"kept: {path}" for path in getattr(plan, "kept", ())]
     return [f"afl {command} --dry-run: nothing was changed", *lines]
