@@ -434,6 +434,13 @@ def test_a_provider_gets_evidence_on_its_input_only_and_its_cost_is_kept(db, hom
     assert (run.reviewer, run.model, run.input_tokens, run.output_tokens, run.cost_usd) == ("claude", "small-model", 900, 100, 0.01)
 
 
+def test_what_a_failed_reviewer_printed_is_kept_as_one_line(db, home, world, review, go):
+    said = ReviewerAnswer(None, reason="reviewer_api_error", detail="the service\nsaid no")
+    body = 'import sys; sys.stderr.write(\'{\\n  "error": {\\n\\t"message": "no"\\n  }\\n}\\n\')'
+    go(Settings(), reviewers=[Provider(world.script(home, body), answer=said)])
+    assert review_rows.get(db, review).detail == 'the service said no: { "error": { "message": "no" } }'
+
+
 def test_a_refused_receipt_of_a_provider_still_costs_what_it_cost(db, home, world, review, go):
     reviewer = provider(world, home, world.receipt(world.lesson(confidence="low")))
     assert go(Settings(), reviewers=[reviewer]).reason == "receipt_shape"

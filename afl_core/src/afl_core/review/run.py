@@ -322,10 +322,10 @@ class _Work:
         return Outcome(review_id, Result.POSTPONED, reason, told)
 
     def redacted(self, detail: str) -> str:
-        """A detail as it may be stored; nothing when it cannot be redacted, whatever the redactor raised."""
+        """A detail as it may be stored, in one line; nothing when it cannot be redacted, whatever the redactor raised."""
         whole = detail.encode("utf-8", "replace").decode("utf-8")  # a name in an answer may hold half a character
         try:
-            return self.redact(whole) if whole else ""
+            return " ".join(self.redact(whole).split()) if whole else ""  # first redacted: a key in several lines is a pattern
         except Exception:  # noqa: BLE001 - the reason is stored; only its detail stays out
             return ""
 
