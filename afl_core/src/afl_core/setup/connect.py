@@ -168,7 +168,7 @@ def _shown(wish: Wish, earlier: Wish | None) -> PlannedEdit:
 
 
 def _step(wish: Wish, edit: PlannedEdit) -> str:
-    made = " (its directory is made, because the host has not been started yet)" if wish.folder_missing else ""
+    made = " (its directory is made)" if wish.folder_missing else ""
     return f"delete {edit.path}" if edit.deletes else f"edit {edit.path}{made}"
 
 
