@@ -17,6 +17,7 @@ Standing = Mapping[str, Any]
 def moves(listed: Mapping[str, Any], settings_path: Path, ours: Collection[str]) -> dict[str, Standing]:
     """What has to stand under which key once our hooks (their keys: `ours`) are taken out of the file; only keys that change.
 
+    A hook of ours that is not among `ours` (a copy somebody made, another home's) is taken out too, so its trust goes as well.
     Empty: nothing may stand there. A hook whose kind the host does not list cannot be seen here: one behind ours in its group is not counted.
     """
     hooks = listed.get("hooks")
@@ -39,6 +40,8 @@ def _moves_of(prefix: str, groups: Mapping[int, Mapping[int, Mapping[str, Any]]]
     for group, held in groups.items():
         for at, hook in held.items():
             if at in mine[group]:
+                if hook["key"] not in ours and hook.get("trustStatus") in ("trusted", "modified"):
+                    left[hook["key"]] = {"enabled": False} if hook.get("enabled") is False else {}
                 continue
             key = f"{prefix}:{group - _below(going, group)}:{at - _below(mine[group], at)}"
             if key != hook["key"]:

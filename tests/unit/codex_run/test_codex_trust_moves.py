@@ -84,6 +84,15 @@ def test_a_hook_in_another_file_or_of_another_event_is_not_moved(row_of):
     assert moves({}, FILE, ()) == {}
 
 
+@pytest.mark.parametrize(("enabled", "noted"), [(True, {}), (False, {"enabled": False})])
+def test_the_trust_of_a_copy_of_our_hook_goes_as_the_copy_goes(row_of, enabled, noted):
+    hook = "/home/dev/.agent/feedback-loop/hook/hook.py"
+    command = f"test -r '{hook}' && '/usr/bin/python3' -I -S '{hook}' codex Stop 2>/dev/null || :"
+    copy = {"command": command, "trustStatus": "trusted", "enabled": enabled}
+    first, second = row_of("Stop", key=f"{FILE}:stop:0:0", command=command), row_of("Stop", key=f"{FILE}:stop:1:0", **copy)
+    assert moves({"hooks": [first, second]}, FILE, {f"{FILE}:stop:0:0"}) == {f"{FILE}:stop:1:0": noted}
+
+
 @pytest.mark.parametrize("told", ["parse", "read"])
 def test_a_file_that_the_host_ignores_is_named_without_what_it_quotes(server, told):
     it = server([], warnings=["another warning", 7, f"failed to {told} hooks config {FILE}: unknown field `SECRET`, at line 49 column 15"])
