@@ -237,3 +237,24 @@ def test_the_verdict_follows_from_the_lines():
 )
 def test_ages_are_words(seconds, words):
     assert ago(1_000_000_000, 1_000_000_000 + seconds * 1000) == words
+
+
+@pytest.mark.parametrize("name", ["client.py", "constants.py", "seal.py", "wake.py", "worker.py", "schedule.py", "hook.py"])
+def test_a_pack_that_lacks_any_file_of_the_hook_is_not_complete(home, environ, installed, name):
+    lost = os.path.join(installed.hook_dir, name)
+    os.remove(lost)
+    found = examine(home, environ)
+    assert [(one.health, one.sentence, one.hint) for one in line(found, "files")] == [
+        (Health.FAIL, f"{lost} is missing", "run: afl install")
+    ]
+    assert not found.healthy
+    assert found.as_json()["files"]["hookModules"] is (name == "hook.py")
+
+
+def test_what_the_hook_of_another_version_needs_is_not_asked_of_it(home, environ, installed):
+    os.remove(os.path.join(installed.hook_dir, "wake.py"))
+    with open(installed.current, encoding="utf-8") as file:
+        body = file.read()
+    with open(installed.current, "w", encoding="utf-8") as file:
+        file.write(body.replace('"version": "', '"version": "0.0.'))
+    assert [one.health for one in line(examine(home, environ), "files")] == [Health.OK]

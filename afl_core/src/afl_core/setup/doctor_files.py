@@ -18,7 +18,7 @@ from afl_core.setup.database import Kind, look_at_database
 from afl_core.setup.doctor_report import Part, fail, ok, warn
 from afl_core.setup.journal import read_journal
 from afl_core.setup.pack import PackPlan, plan_pack, rendered_watch
-from afl_core.setup.pack_hook import silent_constants
+from afl_core.setup.pack_hook import shipped_names, silent_constants
 from afl_core.setup.runtime import choose_runtime
 from afl_core.setup.selection import remembered_hosts
 from afl_core.spec.health import HealthLine
@@ -39,7 +39,12 @@ def examine_files(home: Home, current: dict[str, Any]) -> Part:
     }
     there = {name: os.path.isfile(path) for name, path in wanted.items()}
     python = str(current.get("python") or "")
-    lines = [fail("files", f"{wanted[name]} is missing", "run: afl install") for name, found in there.items() if not found]
+    missing = [wanted[name] for name, found in there.items() if not found]
+    # Which files another version's hook has, nobody here knows; that it is another one is said below.
+    used = [os.path.join(paths.hook_dir, name) for name in shipped_names()] if current.get("version") == __version__ else []
+    lost = [path for path in used if path not in missing and not os.path.isfile(path)]
+    there["hookModules"] = not lost
+    lines = [fail("files", f"{path} is missing", "run: afl install") for path in (*missing, *lost)]
     if not lines:
         lines.append(ok("files", f"the pack in {paths.pack} is complete"))
     can_run = os.access(python, os.X_OK) and os.access(paths.hook, os.R_OK)
