@@ -168,3 +168,30 @@ def test_the_installed_command_runs_in_the_real_cli_and_a_deleted_pack_costs_not
         assert len(api.requests) == 2
         (home / "gone").rename(home / ".agent")
         run("uninstall")
+
+
+def test_a_hook_behind_ours_that_the_person_switched_off_is_still_off_when_ours_are_gone(run, home):
+    config, hooks = home / ".codex/config.toml", home / ".codex/hooks.json"
+    run("install")
+    document = json.loads(hooks.read_bytes())
+    theirs = {"hooks": [{"type": "command", "command": "true", "timeout": 7}]}
+    document["hooks"]["Stop"].append(theirs)
+    hooks.write_text(json.dumps(document))
+    key = f'"{hooks}:stop:1:0"'
+    config.write_text(config.read_text() + f'\n[hooks.state.{key}]\nenabled = false\ntrusted_hash = "sha256:old"\n')
+    run("uninstall")
+    assert json.loads(hooks.read_bytes()) == {"hooks": {"Stop": [theirs]}}
+    left = config.read_text()
+    assert f'"{hooks}:stop:0:0"' in left
+    assert "enabled = false" in left
+    assert key not in left
+
+
+def test_a_file_of_hooks_that_the_host_ignores_is_named_with_the_reason(run, home):
+    hooks = home / ".codex/hooks.json"
+    hooks.write_text('{"hooks": {}, "mine": 1}')
+    [warning] = [warning for warning in run("install").warnings if warning.startswith("Codex CLI")]
+    assert f"Codex cannot read {hooks} and runs no hook of it: unknown field …" in warning
+    [(health, sentence, hint)] = trust_lines(run("doctor"))
+    assert (health, hint) == (Health.FAIL, "put that right, then run: afl install")
+    assert str(hooks) in sentence
