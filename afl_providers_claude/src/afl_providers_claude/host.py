@@ -7,11 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from afl_core.model.observation import Observation
+from afl_core.spec.guarded_command import owns_guarded_command
 from afl_core.spec.host import HostManifest, HostPlace, Line
 from afl_core.spec.native_memory import NativeNote
 from afl_core.spec.plugin_folder import PluginFolder
 from afl_core.spec.transcripts import TranscriptIdentity, TranscriptRoot
-from afl_providers_claude import finding, heads, native_memory, ownership, place, plugin_folder, transcript
+from afl_providers_claude import finding, heads, native_memory, place, plugin_folder, transcript
 from afl_providers_claude.manifest import MANIFEST, NAME
 
 
@@ -47,7 +48,7 @@ class ClaudeHost:
 
     def owns_command(self, command: str) -> bool:
         """Whether a hook command is ours, of any version."""
-        return ownership.owns_command(command)
+        return owns_guarded_command(command, NAME)
 
     def plugin_folder(self, at: HostPlace) -> PluginFolder:
         """The folder this host loads as a plug-in."""

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from afl_core.model.observation import Observation
+from afl_core.spec.guarded_command import owns_guarded_command
 from afl_core.spec.host import HostManifest, HostPlace, Line
 from afl_core.spec.transcripts import TranscriptIdentity, TranscriptRoot
-from afl_providers_codex import heads, ownership, place, rollouts, transcript
+from afl_providers_codex import heads, place, rollouts, transcript
 from afl_providers_codex.manifest import MANIFEST, NAME
 from afl_providers_codex.trust import CodexTrust
 
@@ -37,7 +38,7 @@ class CodexHost(CodexTrust):
 
     def owns_command(self, command: str) -> bool:
         """Whether a hook command is ours, of any version."""
-        return ownership.owns_command(command)
+        return owns_guarded_command(command, NAME)
 
     def transcript_roots(self, place: HostPlace) -> tuple[TranscriptRoot, ...]:
         """Where rollouts are, archived and compressed ones included."""

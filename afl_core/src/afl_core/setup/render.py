@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
@@ -13,10 +12,9 @@ from afl_core.model.errors import SetupError
 from afl_core.settings.paths import Paths
 from afl_core.settings.schema import Policy, Settings
 from afl_core.setup.runtime import Runtime
+from afl_core.spec.guarded_command import WORD
 from afl_core.spec.host import HostManifest
 from afl_core.spec.transcripts import TranscriptRoot
-
-_WORD = re.compile(r"[A-Za-z0-9_-]+")
 
 OWN_ENV = ("AFL_REPORT_LANGUAGE",)
 """Settings' variables that do not begin as the others do and are forwarded all the same."""
@@ -36,7 +34,7 @@ def command_for(hook: str, python: str, host: str, event: str, *, own_shell: boo
     `own_shell`: the host uses the person's shell (fish, csh, nushell), so the whole is one word for `/bin/sh`.
     """
     for word in (host, event):
-        if not _WORD.fullmatch(word):
+        if not WORD.fullmatch(word):
             raise SetupError(
                 f"{word!r} is no name that can stand in a command", code="AFL-SETUP-023", hint="report this to the plug-in's author"
             )

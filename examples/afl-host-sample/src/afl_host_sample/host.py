@@ -3,20 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from afl_core.model.observation import Observation
+from afl_core.spec.guarded_command import owns_guarded_command
 from afl_core.spec.host import HostManifest, HostPlace, Line
 from afl_core.spec.transcripts import TranscriptIdentity, TranscriptRoot
 from afl_host_sample import transcript
 from afl_host_sample.manifest import MANIFEST, NAME
-
-OURS = re.compile(r"test -r '(?P<hook>[^']+/feedback-loop/hook/hook\.py)' && '[^']+' -I -S '(?P=hook)' pebble [A-Za-z]+ 2>/dev/null \|\| :")
-"""The guarded command that install writes, of any home and any Python."""
 
 
 class PebbleHost:
@@ -44,7 +41,7 @@ class PebbleHost:
 
     def owns_command(self, command: str) -> bool:
         """Whether a hook command is ours."""
-        return OURS.fullmatch(command) is not None
+        return owns_guarded_command(command, NAME)
 
     # the optional part: sessions whose hooks were all missed
 

@@ -11,6 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from afl_core.model.observation import Observation
+from afl_core.setup.render import command_for
 from afl_core.spec.host import CONTEXT_SLOT, STATE_LIMIT_BYTES, HostAdapter, Line
 from afl_core.spec.transcripts import HEAD_LIMIT_BYTES, FindsTranscripts
 
@@ -125,3 +126,14 @@ class HostContract(abc.ABC):
         """Other people's hooks are never touched."""
         for command in ("", "echo hello", "python3 hook.py claude Stop", "/bin/true # agent-feedback-loop"):
             assert not self.make().owns_command(command)
+
+    def test_it_knows_the_command_that_install_writes_for_it_and_no_other_hosts(self) -> None:
+        """For every event, from any home, in the host's own shell or not; what another host is given stays that host's."""
+        adapter = self.make()
+        for event in adapter.manifest().events:
+            for home in ("/home/dev/.agent", "/a b/it's/$(home)"):
+                for own_shell in (False, True):
+                    hook = f"{home}/feedback-loop/hook/hook.py"
+                    assert adapter.owns_command(command_for(hook, "/usr/bin/python3", adapter.name, event.name, own_shell=own_shell))
+                    another = command_for(hook, "/usr/bin/python3", f"{adapter.name}-2", event.name, own_shell=own_shell)
+                    assert not adapter.owns_command(another)
