@@ -52,19 +52,13 @@ def test_a_relative_home_is_seen_from_where_the_session_is(tmp_path):
     assert locate(tmp_path, GEMINI_CLI_HOME="h").config_dir == tmp_path / "h" / ".gemini"
 
 
-def test_the_path_of_the_given_environment_is_searched_and_not_our_own(tmp_path, monkeypatch):
-    mine, theirs = command_at(tmp_path / "mine" / "gemini"), command_at(tmp_path / "theirs" / "gemini")
-    monkeypatch.setenv("PATH", str(mine.parent))
+def test_the_command_is_looked_for_on_the_path_and_the_persons_variable_comes_first(tmp_path):
+    on_path, mine = command_at(tmp_path / "bin" / "gemini"), command_at(tmp_path / "mine" / "gemini-next")
+    environ = {"PATH": str(on_path.parent)}
 
-    assert locate(tmp_path, PATH=f"/nowhere:{theirs.parent}").binary == theirs
-    assert locate(tmp_path).binary is None
-
-
-def test_a_relative_entry_of_the_path_is_not_searched(tmp_path, monkeypatch):
-    command_at(tmp_path / "here" / "gemini")
-    monkeypatch.chdir(tmp_path)
-
-    assert locate(tmp_path, PATH="here").binary is None
+    assert GeminiHost().locate(tmp_path, environ).binary == on_path
+    assert GeminiHost().locate(tmp_path, {**environ, VARIABLE: str(mine)}).binary == mine
+    assert GeminiHost().locate(tmp_path, {**environ, VARIABLE: "/missing/gemini"}).binary is None
 
 
 def test_a_usual_place_is_asked_last(tmp_path):
@@ -73,24 +67,3 @@ def test_a_usual_place_is_asked_last(tmp_path):
 
     first = command_at(tmp_path / "bin" / "gemini")
     assert locate(tmp_path, PATH=str(first.parent)).binary == first
-
-
-@pytest.mark.parametrize("spelled", ["{home}/x/my-gemini", "~/x/my-gemini", "x/my-gemini", "  ~/x/my-gemini "])
-def test_a_command_the_person_named_is_taken(tmp_path, spelled):
-    mine = command_at(tmp_path / "x" / "my-gemini")
-
-    assert locate(tmp_path, **{VARIABLE: spelled.format(home=tmp_path)}).binary == mine
-
-
-def test_a_name_alone_is_looked_up_on_the_path(tmp_path):
-    mine = command_at(tmp_path / "x" / "my-gemini")
-
-    assert locate(tmp_path, PATH=str(mine.parent), **{VARIABLE: "my-gemini"}).binary == mine
-
-
-@pytest.mark.parametrize("named", ["/nowhere/gemini", "missing", "{home}/x", "{home}/x/plain.txt"])
-def test_where_the_person_named_one_that_does_not_run_no_other_is_tried(tmp_path, named):
-    there = command_at(tmp_path / "x" / "gemini")
-    (tmp_path / "x" / "plain.txt").write_text("", encoding="ascii")
-
-    assert locate(tmp_path, PATH=str(there.parent), **{VARIABLE: named.format(home=tmp_path)}).binary is None
