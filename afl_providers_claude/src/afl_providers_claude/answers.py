@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from afl_providers_claude.record import mapping_of, text_of
+from afl_core.model.json_values import mapping_of, text_of
 
 ASKING_TOOL = "AskUserQuestion"
 SEPARATOR = ", "

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from afl_core.model.json_values import json_text, text_of
 from afl_core.model.observation import Observation, Said, Speaker, ToolCalled
 from afl_providers_claude.answers import ASKING_TOOL
-from afl_providers_claude.record import Record, json_text, text_of
+from afl_providers_claude.record import Record
 from afl_providers_claude.state import OpenCall, ParseState
 
 SYNTHETIC = "<synthetic>"

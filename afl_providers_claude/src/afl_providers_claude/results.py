@@ -6,9 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from afl_core.model.json_values import mapping_of, natural_number, text_of
 from afl_core.model.observation import Denial, Observation, Said, Speaker, ToolReturned
 from afl_providers_claude.answers import free_answers
-from afl_providers_claude.record import Record, joined_text, mapping_of, text_of, whole_number
+from afl_providers_claude.record import Record, joined_text
 from afl_providers_claude.state import OpenCall, ParseState
 
 _EXIT = re.compile(r"(?:Error: )?Exit code (-?\d{1,9})(?:\n|$)")
@@ -77,7 +78,7 @@ def _duration(record: Record, call: OpenCall | None) -> int | None:
     """What the host tells; else the time from the call to its result, which includes waiting for a permission. ms."""
     outcome = record.mapping("toolUseResult")
     for key in ("durationMs", "totalDurationMs"):
-        if (told := whole_number(outcome.get(key))) is not None:
+        if (told := natural_number(outcome.get(key))) is not None:
             return told
     ended = record.at_ms
     if call is None or call.at_ms is None or ended is None or ended < call.at_ms:

@@ -8,8 +8,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from afl_core.model.json_values import mapping_of, natural_number, text_of
 from afl_core.spec.reviewer import ProcessResult, ReviewerAnswer, Usage
-from afl_providers_claude.record import mapping_of, text_of, whole_number
 from afl_providers_claude.reviewer_failures import FAILURES
 from afl_providers_claude.reviewer_input import RESULT
 
@@ -134,10 +134,10 @@ def _usage(envelope: Mapping[str, Any]) -> Usage:
     usage = mapping_of(envelope.get("usage"))
     read_in = ("input_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
     models = mapping_of(envelope.get("modelUsage"))
-    written = {name: whole_number(mapping_of(model).get("outputTokens")) or 0 for name, model in models.items()}
+    written = {name: natural_number(mapping_of(model).get("outputTokens")) or 0 for name, model in models.items()}
     return Usage(
-        input_tokens=sum(whole_number(usage.get(name)) or 0 for name in read_in),
-        output_tokens=whole_number(usage.get("output_tokens")) or 0,
+        input_tokens=sum(natural_number(usage.get(name)) or 0 for name in read_in),
+        output_tokens=natural_number(usage.get("output_tokens")) or 0,
         cost_usd=_dollars(envelope.get("total_cost_usd")),
         model=max(written, key=lambda name: written[name]) if written else None,
     )

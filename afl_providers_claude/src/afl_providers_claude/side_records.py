@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from afl_core.model.json_values import text_of
 from afl_core.model.observation import Compacted, ContextShown, Observation, Said
-from afl_providers_claude.record import Record, joined_text, text_of
+from afl_providers_claude.record import Record, joined_text
 from afl_providers_claude.speakers import speaker_of
 from afl_providers_claude.state import ParseState
 

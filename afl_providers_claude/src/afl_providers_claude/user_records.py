@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from afl_core.model.json_values import natural_number, text_of
 from afl_core.model.observation import Cut, Observation, Rewound, Said, Speaker
-from afl_providers_claude.record import Record, text_of, whole_number
+from afl_providers_claude.record import Record
 from afl_providers_claude.results import results
 from afl_providers_claude.speakers import is_cut, is_machine_text, speaker_of
 from afl_providers_claude.state import ParseState
@@ -40,7 +41,7 @@ def _goes_back(record: Record, said: Said, state: ParseState) -> bool:
     beside = record.parent is not None and state.goes_back(record.parent)
     if said.speaker is not Speaker.PERSON:
         return False
-    again = state.numbered(whole_number(record.mapping("turnPosition").get("promptIndex")) or 0)
+    again = state.numbered(natural_number(record.mapping("turnPosition").get("promptIndex")) or 0)
     return beside or again
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from afl_core.model.json_values import json_text, text_of
 from afl_core.model.observation import Observation, Said, Speaker, ToolCalled
-from afl_providers_codex.record import Record, joined_text, json_text, text_of
+from afl_providers_codex.record import Record, joined_text
 from afl_providers_codex.state import OpenCall, ParseState
 
 MCP_NAMESPACE = "mcp__"

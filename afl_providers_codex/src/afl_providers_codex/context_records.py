@@ -6,9 +6,10 @@ import hashlib
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from afl_core.model.json_values import mapping_of, text_of
 from afl_core.model.observation import Compacted, ContextShown, Observation, Said, Speaker
 from afl_providers_codex.people import WORDS_PART, is_machine_text, kinds_of, notes_of, typed_text
-from afl_providers_codex.record import NOTES, Record, blocks_of, born_ms, joined_text, mapping_of, text_of
+from afl_providers_codex.record import NOTES, Record, blocks_of, born_ms, joined_text
 from afl_providers_codex.session_records import is_before_fork
 from afl_providers_codex.state import ParseState, mark_of
 

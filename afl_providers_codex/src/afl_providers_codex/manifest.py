@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from afl_core.spec.host import CONTEXT_SLOT, HookEvent, HostManifest
+from afl_core.spec.host import CONTEXT_SLOT, NETWORK_ENV, HookEvent, HostManifest
 
 NAME = "codex"
 LABEL = "Codex CLI"
@@ -83,18 +83,8 @@ ROUTING_ENV = (
     "CODEX_OSS_BASE_URL",
     "CODEX_OSS_PORT",
     # how it is reached
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
+    *NETWORK_ENV,
     "CODEX_CA_CERTIFICATE",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "NODE_EXTRA_CA_CERTS",
     # where commands are and how text is written
     "PATH",
     "LANG",

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from afl_core.model.json_values import mapping_of, text_of
 from afl_core.model.observation import Cut, Observation, Said, Speaker
 from afl_providers_codex.manifest import MACHINE_PREFIXES
-from afl_providers_codex.record import NOTES, Record, blocks_of, joined_text, mapping_of, text_of
+from afl_providers_codex.record import NOTES, Record, blocks_of, joined_text
 from afl_providers_codex.state import ParseState, mark_of
 
 TYPED = "user.text"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from afl_core.model.json_values import json_text, mapping_of, text_of, whole_number
 from afl_core.model.observation import Denial, Observation, ToolCalled, ToolReturned
 from afl_providers_codex.outcomes import Outcome, outcome_of, refusal_of
-from afl_providers_codex.record import Record, joined_text, json_text, mapping_of, text_of, whole_number
+from afl_providers_codex.record import Record, joined_text
 from afl_providers_codex.state import OpenCall, ParseState
 
 INNER_CALL = "exec-"

@@ -5,9 +5,9 @@ from __future__ import annotations
 import glob
 import json
 
+from afl_core.model.json_values import milliseconds
 from afl_core.spec.host import HostPlace
 from afl_core.spec.transcripts import TranscriptIdentity, TranscriptRoot
-from afl_providers_codex.record import milliseconds
 from afl_providers_codex.scan import strings
 from afl_providers_codex.session_records import is_child
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from afl_core.model.json_values import milliseconds, text_of, whole_number
 from afl_core.model.observation import Cut, Observation, Rewound, Said, Speaker
-from afl_providers_codex.record import Record, born_ms, milliseconds, text_of, whole_number
+from afl_providers_codex.record import Record, born_ms
 from afl_providers_codex.state import ParseState
 
 INTERRUPTED = "interrupted"

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from afl_providers_gemini.record import mapping_of, text_of
+from afl_core.model.json_values import mapping_of, text_of
 
 ASKING_TOOL = "ask_user"
 PLANNING_TOOL = "exit_plan_mode"

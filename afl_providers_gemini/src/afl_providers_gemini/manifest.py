@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from afl_core.spec.host import CONTEXT_SLOT, HookEvent, HostManifest
+from afl_core.spec.host import CONTEXT_SLOT, NETWORK_ENV, HookEvent, HostManifest
 
 NAME = "gemini"
 LABEL = "Gemini CLI"
@@ -69,17 +69,7 @@ ROUTING_ENV = (
     "GOOGLE_APPLICATION_CREDENTIALS",
     "GEMINI_MODEL",
     # how it is reached
-    "HTTP_PROXY",
-    "HTTPS_PROXY",
-    "ALL_PROXY",
-    "NO_PROXY",
-    "http_proxy",
-    "https_proxy",
-    "all_proxy",
-    "no_proxy",
-    "NODE_EXTRA_CA_CERTS",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
+    *NETWORK_ENV,
     # where commands are and how text is written
     "PATH",
     "LANG",

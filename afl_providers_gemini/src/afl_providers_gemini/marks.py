@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from itertools import zip_longest
 
+from afl_core.model.json_values import mapping_of
 from afl_core.model.observation import Compacted, Cut, Observation, Rewound
 from afl_core.spec.host import Line
 from afl_providers_gemini import heads
-from afl_providers_gemini.record import Record, mapping_of, spoken
+from afl_providers_gemini.record import Record, spoken
 from afl_providers_gemini.state import ParseState
 from afl_providers_gemini.texts import ACKNOWLEDGED, is_session_context, is_snapshot
 

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
-from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import attrs
 
-from afl_core.model.codec import compact
+from afl_core.model.json_values import DECODER, mapping_of, milliseconds, text_of
 from afl_core.model.observation import Spot
 from afl_core.spec.host import Line
-
-EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @attrs.frozen
@@ -64,29 +60,10 @@ def read(line: Line) -> Record | None:
     Bytes that are not UTF-8 become the replacement character: one broken letter must not lose a person's words.
     """
     try:
-        fields = _DECODER.decode(line.data.decode("utf-8", "replace"))
+        fields = DECODER.decode(line.data.decode("utf-8", "replace"))
     except (ValueError, RecursionError):
         return None
     return Record(line.offset, fields) if isinstance(fields, dict) else None
-
-
-def _refuse(name: str) -> None:
-    raise ValueError(f"{name} is not JSON")
-
-
-_DECODER = json.JSONDecoder(parse_constant=_refuse)
-
-
-def text_of(value: object) -> str | None:
-    """The string, with halves of surrogate pairs (which no encoding can write) replaced; None when it is empty or no string."""
-    if not isinstance(value, str) or not value:
-        return None
-    return value if value.isascii() else value.encode("utf-8", "replace").decode("utf-8")
-
-
-def mapping_of(value: object) -> Mapping[str, Any]:
-    """The object, or an empty one for anything else."""
-    return value if isinstance(value, dict) else {}
 
 
 def parts_of(content: object) -> list[Mapping[str, Any]]:
@@ -99,22 +76,3 @@ def parts_of(content: object) -> list[Mapping[str, Any]]:
 def spoken(part: Mapping[str, Any]) -> str | None:
     """The part's text; the model's thoughts have none for us."""
     return None if part.get("thought") else text_of(part.get("text"))
-
-
-def json_text(value: object) -> str | None:
-    """A tool's arguments as JSON text, in the order given; None when they cannot be written."""
-    try:
-        return text_of(compact(value))
-    except (ValueError, RecursionError):
-        return None
-
-
-def milliseconds(value: object) -> int | None:
-    """An ISO 8601 time as ms since the epoch; a time without a zone is UTC."""
-    if not isinstance(value, str):
-        return None
-    try:
-        moment = datetime.fromisoformat(value)
-        return ((moment if moment.tzinfo else moment.replace(tzinfo=UTC)) - EPOCH) // timedelta(milliseconds=1)
-    except (ValueError, OverflowError):
-        return None

@@ -8,10 +8,11 @@ from typing import Any
 
 import attrs
 
+from afl_core.model.json_values import json_text, mapping_of, milliseconds, text_of
 from afl_core.model.observation import Cut, Denial, Observation, Said, Speaker, ToolCalled, ToolReturned
 from afl_providers_gemini.answers import answers, refuses
 from afl_providers_gemini.manifest import HOOK_CONTEXT
-from afl_providers_gemini.record import Record, json_text, mapping_of, milliseconds, parts_of, text_of
+from afl_providers_gemini.record import Record, parts_of
 from afl_providers_gemini.state import ParseState
 
 DONE = ("success", "error", "cancelled")

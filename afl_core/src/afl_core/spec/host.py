@@ -17,6 +17,22 @@ CONTEXT_SLOT = "{context}"
 """The leaf of an envelope template that the front replaces by the injected text."""
 
 
+NETWORK_ENV = (
+    "HTTP_PROXY",
+    "HTTPS_PROXY",
+    "ALL_PROXY",
+    "NO_PROXY",
+    "http_proxy",
+    "https_proxy",
+    "all_proxy",
+    "no_proxy",
+    "NODE_EXTRA_CA_CERTS",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+)
+"""The variables by which a network is reached, proxies and certificates, whatever the host: a part of `HostManifest.routing_env`."""
+
+
 @attrs.frozen
 class HookEvent:
     """One host event to register. `kind`: prompt, stop, session_start or session_end; `timeout_s` is what the host is told; `injects`: its reply may carry context."""

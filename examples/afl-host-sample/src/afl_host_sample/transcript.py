@@ -16,6 +16,7 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from afl_core.model.json_values import DECODER, mapping_of, text_of, whole_number
 from afl_core.model.observation import (
     Compacted,
     ContextShown,
@@ -49,21 +50,13 @@ def parse(lines: Sequence[Line]) -> list[Observation]:
 def _record(data: bytes) -> Record:
     """The object in a line, or an empty one: what cannot be read is skipped."""
     try:
-        value = json.loads(data.decode("utf-8", "replace"))
+        return mapping_of(DECODER.decode(data.decode("utf-8", "replace")))
     except (ValueError, RecursionError):
         return {}
-    return value if isinstance(value, dict) else {}
 
 
 def _text(record: Record, key: str) -> str:
-    value = record.get(key)
-    # Halves of surrogate pairs can be written as JSON, and nowhere else.
-    return value.encode("utf-8", "replace").decode("utf-8") if isinstance(value, str) else ""
-
-
-def _number(record: Record, key: str) -> int | None:
-    value = record.get(key)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return text_of(record.get(key)) or ""
 
 
 def _words(record: Record, offset: int) -> list[Observation]:
@@ -80,7 +73,7 @@ def _words(record: Record, offset: int) -> list[Observation]:
             text,
             native_id=_text(record, "id") or None,
             turn=_text(record, "turn") or None,
-            at_ms=_number(record, "at"),
+            at_ms=whole_number(record.get("at")),
             steering=record.get("meanwhile") is True,
         )
     ]
@@ -99,11 +92,11 @@ def _call(record: Record, offset: int) -> list[Observation]:
 
 
 def _result(record: Record, offset: int) -> list[Observation]:
-    call, code = _text(record, "call"), _number(record, "code")
+    call, code = _text(record, "call"), whole_number(record.get("code"))
     if not call:
         return []
     failed = code is None or code != 0
-    took = _number(record, "took")
+    took = whole_number(record.get("took"))
     returned = ToolReturned(
         Spot(offset), call, _text(record, "text"), failed, exit_code=code if failed else None, duration_ms=took, **_common(record)
     )
@@ -127,20 +120,20 @@ def _stopped(record: Record, offset: int) -> list[Observation]:
 
 
 def _back(record: Record, offset: int) -> list[Observation]:
-    return [Rewound(Spot(offset), at_ms=_number(record, "at"))]
+    return [Rewound(Spot(offset), at_ms=whole_number(record.get("at")))]
 
 
 def _shortened(record: Record, offset: int) -> list[Observation]:
-    return [Compacted(Spot(offset), at_ms=_number(record, "at"))]
+    return [Compacted(Spot(offset), at_ms=whole_number(record.get("at")))]
 
 
 def _added(record: Record, offset: int) -> list[Observation]:
     text = _text(record, "text")
-    return [ContextShown(Spot(offset), text, at_ms=_number(record, "at"))] if text else []
+    return [ContextShown(Spot(offset), text, at_ms=whole_number(record.get("at")))] if text else []
 
 
 def _common(record: Record) -> dict[str, Any]:
-    return {"native_id": _text(record, "id") or None, "turn": _text(record, "turn") or None, "at_ms": _number(record, "at")}
+    return {"native_id": _text(record, "id") or None, "turn": _text(record, "turn") or None, "at_ms": whole_number(record.get("at"))}
 
 
 READERS: Mapping[str, Callable[[Record, int], list[Observation]]] = {
