@@ -10,9 +10,12 @@ import pytest
 from afl_core.spec.host import HostAdapter
 from afl_core.spec.reviewer import Reviewer
 from afl_core.testing.contracts.host import HostContract
+from afl_core.testing.contracts.parsing import ParsingContract
 from afl_core.testing.contracts.reviewer import ReviewerContract
 from afl_core.testing.recorded import Recorded
 from afl_providers_claude.plugin import afl_hosts, afl_reviewers
+
+EVERY_RECORD = [line for case in Recorded.names("transcripts") for line in Recorded.transcript(case).splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -33,6 +36,17 @@ class TestHost(HostContract):
 
     def records(self) -> list[bytes]:
         return Recorded.transcript(self.case).splitlines()
+
+
+class TestHostOnEveryRecord(ParsingContract):
+    """On all recorded sessions, one after the other."""
+
+    def make(self) -> HostAdapter:
+        [host] = afl_hosts()
+        return host
+
+    def records(self) -> list[bytes]:
+        return EVERY_RECORD
 
 
 class TestReviewer(ReviewerContract):

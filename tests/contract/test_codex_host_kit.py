@@ -6,8 +6,16 @@ import pytest
 
 from afl_core.spec.host import HostAdapter
 from afl_core.testing.contracts.host import HostContract
+from afl_core.testing.contracts.parsing import ParsingContract
 from afl_core.testing.recorded_codex import OLDER, RecordedCodex
 from afl_providers_codex.plugin import afl_hosts
+
+EVERY_RECORD = [
+    line
+    for release in ("", OLDER)
+    for case in RecordedCodex.names("rollouts", release)
+    for line in RecordedCodex.rollout(case, release).splitlines()
+]
 
 
 @pytest.mark.parametrize("release", ["", OLDER])
@@ -47,3 +55,14 @@ class TestHostOnOtherRollouts(HostContract):
 
     def records(self) -> list[bytes]:
         return RecordedCodex.rollout(self.case).splitlines()
+
+
+class TestHostOnEveryRecord(ParsingContract):
+    """On all recorded rollouts of both formats, one after the other."""
+
+    def make(self) -> HostAdapter:
+        [host] = afl_hosts()
+        return host
+
+    def records(self) -> list[bytes]:
+        return EVERY_RECORD

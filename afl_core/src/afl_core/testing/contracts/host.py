@@ -2,39 +2,22 @@
 
 from __future__ import annotations
 
-import abc
 import json
 import pathlib
-from typing import Any
 
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from afl_core.model.observation import Observation
 from afl_core.setup.render import command_for
-from afl_core.spec.host import CONTEXT_SLOT, STATE_LIMIT_BYTES, HostAdapter, Line
+from afl_core.spec.host import CONTEXT_SLOT
 from afl_core.spec.transcripts import HEAD_LIMIT_BYTES, FindsTranscripts
+from afl_core.testing.contracts.parsing import ANYWHERE, ParsingContract
 
 KINDS = {"prompt", "stop", "session_start", "session_end"}
 
 
-class HostContract(abc.ABC):
+class HostContract(ParsingContract):
     """An adapter is data and pure functions: it never raises on what a file holds, and reading in pieces is reading the whole."""
-
-    @abc.abstractmethod
-    def make(self) -> HostAdapter:
-        """Return the adapter."""
-
-    @abc.abstractmethod
-    def records(self) -> list[bytes]:
-        """Recorded transcript records of this host, in order, without newlines; at least one."""
-
-    def _lines(self) -> list[Line]:
-        lines, offset = [], 0
-        for record in self.records():
-            lines.append(Line(offset, record))
-            offset += len(record) + 1
-        return lines
 
     def test_its_manifest_can_be_rendered(self) -> None:
         """What the hook and the front know of the host is JSON."""
@@ -62,40 +45,6 @@ class HostContract(abc.ABC):
         assert not place.present
         assert list(tmp_path.iterdir()) == []
 
-    def test_reading_in_pieces_is_reading_the_whole(self) -> None:
-        """Any split of the records gives the same observations."""
-        lines = self._lines()
-        whole, _state = self.make().parse(lines, {})
-        assert whole, "the recorded records hold nothing this adapter understands"
-        for size in (1, 2, 3, 7):
-            state: dict[str, Any] = {}
-            found: list[Observation] = []
-            for at in range(0, len(lines), size):
-                some, state = self.make().parse(lines[at : at + size], json.loads(json.dumps(state)))
-                found += some
-            assert found == whole
-
-    def test_its_state_is_small_and_holds_no_words(self) -> None:
-        """Under the limit, and no text that was said."""
-        lines = self._lines()
-        observations, state = self.make().parse(lines, {})
-        told = json.dumps(state)
-        assert len(told) <= STATE_LIMIT_BYTES
-        words = [text for seen in observations if len(text := getattr(seen, "text", "")) > 20]
-        assert not [text for text in words if text[:20] in told]
-
-    def test_records_it_does_not_want_hold_nothing(self) -> None:
-        """Skipping unread never loses an observation."""
-        adapter = self.make()
-        skipped = [line for line in self._lines() if not adapter.wants(line.data[:400])]
-        assert adapter.parse(skipped, {})[0] == []
-
-    @settings(suppress_health_check=[HealthCheck.differing_executors])  # inherited by every suite of a run
-    @given(data=st.lists(st.binary(max_size=300), max_size=5))
-    def test_it_never_raises_on_what_a_file_holds(self, data: list[bytes]) -> None:
-        """Broken records are skipped."""
-        self.make().parse([Line(number, line) for number, line in enumerate(data)], {})
-
     def test_its_transcripts_are_looked_for_below_its_own_place_by_bounded_patterns(self, tmp_path: pathlib.Path) -> None:
         """One component a level; an adapter that finds nothing has nothing to keep here."""
         adapter = self.make()
@@ -109,7 +58,7 @@ class HostContract(abc.ABC):
             assert all(part and part not in (".", "..") and "**" not in part for part in parts)
         assert list(tmp_path.iterdir()) == []
 
-    @settings(suppress_health_check=[HealthCheck.differing_executors])
+    @ANYWHERE
     @given(start=st.binary(max_size=300), cut=st.integers(0, HEAD_LIMIT_BYTES))
     def test_it_says_whose_any_file_is_without_an_error(self, start: bytes, cut: int) -> None:
         """Whatever a head holds, and wherever it ends: an identity, or not yet a transcript."""
