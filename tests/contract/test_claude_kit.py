@@ -9,8 +9,8 @@ import pytest
 
 from afl_core.spec.host import HostAdapter
 from afl_core.spec.reviewer import Reviewer
+from afl_core.testing.conformance.parsing import ParsingContract
 from afl_core.testing.contracts.host import HostContract
-from afl_core.testing.contracts.parsing import ParsingContract
 from afl_core.testing.contracts.reviewer import ReviewerContract
 from afl_core.testing.recorded import Recorded
 from afl_providers_claude.plugin import afl_hosts, afl_reviewers

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from afl_core.spec.host import HostAdapter
+from afl_core.testing.conformance.parsing import ParsingContract
 from afl_core.testing.contracts.host import HostContract
-from afl_core.testing.contracts.parsing import ParsingContract
 from afl_core.testing.recorded_codex import OLDER, RecordedCodex
 from afl_providers_codex.plugin import afl_hosts
 

@@ -7,7 +7,8 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from afl_providers_codex.ownership import owns_command
+from afl_core.spec.guarded_command import owns_guarded_command
+from afl_providers_codex.manifest import NAME
 from afl_providers_codex.trust_rows import in_file
 
 Standing = Mapping[str, Any]
@@ -56,7 +57,7 @@ def _below(places: Sequence[int], one: int) -> int:
 
 def _is_ours(hook: Mapping[str, Any], ours: Collection[str]) -> bool:
     command = hook.get("command")
-    return hook.get("key") in ours or (isinstance(command, str) and owns_command(command))
+    return hook.get("key") in ours or (isinstance(command, str) and owns_guarded_command(command, NAME))
 
 
 def _standing(hook: Mapping[str, Any]) -> Standing:

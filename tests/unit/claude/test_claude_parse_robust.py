@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from afl_core.model.observation import Rewound
 from afl_core.spec.host import STATE_LIMIT_BYTES, Line
-from afl_core.testing.contracts.damage import values
+from afl_core.testing.conformance.damage import values
 from afl_core.testing.recorded import Recorded
 from afl_providers_claude.host import ClaudeHost
 

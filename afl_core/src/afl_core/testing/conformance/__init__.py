@@ -1,1 +1,1 @@
-"""What the suite of `contracts/scenarios.py` is made of: recordings, rules, ways of running them, and what came out."""
+"""What the suites of `contracts` are made of: for hosts' scenarios recordings, rules, ways of running them and what came out; for reading, damage."""

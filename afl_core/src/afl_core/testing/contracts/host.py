@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from afl_core.setup.render import command_for
 from afl_core.spec.host import CONTEXT_SLOT
 from afl_core.spec.transcripts import HEAD_LIMIT_BYTES, FindsTranscripts
-from afl_core.testing.contracts.parsing import ANYWHERE, ParsingContract
+from afl_core.testing.conformance.parsing import ANYWHERE, ParsingContract
 
 KINDS = {"prompt", "stop", "session_start", "session_end"}
 
