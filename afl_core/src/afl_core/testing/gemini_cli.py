@@ -135,9 +135,16 @@ class GeminiSandbox:
     def say(cls, terminal: Terminal, words: str, *, shown: str | None = None, taken: str = TAKEN, timeout: float = 120.0) -> None:
         """Type one line, wait until `shown` (a regular expression; without it the words themselves) is on the screen, send it.
 
-        `taken` (a regular expression): what is on the screen once the line was sent.
+        `taken` (a regular expression): what is on the screen once the line was sent. Of a command of the CLI its menu is waited for: before the
+        CLI knows its commands, which it learns a moment after its prompt is there, it takes the line for words to the model.
         """
-        terminal.type(words)
+        command, blank, rest = words.partition(" ")
+        if command.startswith("/"):
+            terminal.type(command)
+            terminal.wait_for(rf"{re.escape(command)} {re.escape(command[1:])} \S", timeout=timeout)
+            terminal.type(blank + rest)
+        else:
+            terminal.type(words)
         terminal.wait_for(shown or re.escape(" ".join(words.split())), timeout=timeout)
         cls.press(terminal, "enter", taken, timeout=timeout)
 
