@@ -185,6 +185,7 @@ def test_a_daemon_that_is_killed_leaves_no_pass_behind_and_the_next_goes_on(daem
     daemon.begin()
     daemon.wait(lambda: len(daemon.passes()) == 2)
     daemon.wait(lambda: "a pass completed" in daemon.log())
+    assert len(daemon.passes()) == 2
 
 
 def test_a_pass_that_hangs_is_ended_with_its_group_and_the_daemon_goes_on(daemon):

@@ -38,6 +38,7 @@ def test_what_it_adds_is_given_and_unknown_ids_are_ignored(plugged):
     plugged.start_front()
     sessions = iter(range(1000))
     plugged.wait(lambda: b"QUIET CARD" in plugged.prompt("anything", f"s{next(sessions)}"))
+    assert plugged.prompt("anything", "last").count(b"QUIET CARD") == 1
 
 
 def test_one_that_raises_is_counted_and_the_prompt_goes_on(plugged):

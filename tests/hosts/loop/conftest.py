@@ -64,10 +64,10 @@ def remove(request: pytest.FixtureRequest) -> Callable[[Installed], None]:
 
 
 @pytest.fixture
-def card_comes_back(installed: Callable[..., Installed]) -> Callable[..., None]:
-    """Check that a card given before a compaction is given again after it, once, under a new nonce, and that both arrivals are proved."""
+def card_comes_back(installed: Callable[..., Installed]) -> Callable[..., list[tuple[int, str]]]:
+    """A card given before a compaction is given again after it, once, under a new nonce; gives epoch and state of both arrivals."""
 
-    def check(name: str, compact: str, *summaries: str) -> None:
+    def check(name: str, compact: str, *summaries: str) -> list[tuple[int, str]]:
         product = installed(name)
         side = product.sides[name]
         product.teach(MUST_DO)
@@ -88,32 +88,38 @@ def card_comes_back(installed: Callable[..., Installed]) -> Callable[..., None]:
         assert len(NONCE.findall(second)) == 1
         assert NONCE.findall(first) != NONCE.findall(second)
         query = "SELECT epoch, state FROM deliveries ORDER BY epoch"
-        product.until(lambda home: [tuple(row) for row in home.db.execute(query)] == [(1, "reached"), (2, "reached")], "the proof of both")
+
+        def proved(home: Home) -> list[tuple[int, str]]:
+            rows = [tuple(row) for row in home.db.execute(query)]
+            return rows if len(rows) == 2 and all(state == "reached" for _, state in rows) else []
+
+        return product.until(proved, "the proof of both")
 
     return check
 
 
 @pytest.fixture
-def runs_headless_without(installed: Callable[..., Installed], remove: Callable[[Installed], None]) -> Callable[[str], None]:
-    """Check that a run begun after the loss makes one request and answers."""
+def runs_headless_without(
+    installed: Callable[..., Installed], remove: Callable[[Installed], None]
+) -> Callable[[str], tuple[int, str, int]]:
+    """A run begun after the loss; gives its status, its answer and how many requests it made."""
 
-    def check(name: str) -> None:
+    def check(name: str) -> tuple[int, str, int]:
         product = installed(name)
         side = product.sides[name]
         side.expect("say hello", "Hello from the model.", repeat=True)
         remove(product)
         run = side.ask("say hello")
-        assert (run.returncode, run.answer) == (0, "Hello from the model.")
-        assert len(side.api.requests) == 1
+        return run.returncode, run.answer, len(side.api.requests)
 
     return check
 
 
 @pytest.fixture
-def goes_on_without(installed: Callable[..., Installed], remove: Callable[[Installed], None]) -> Callable[[str], None]:
-    """Check that a session begun before the loss goes on: a request a turn, and no word of a hook in any of them."""
+def goes_on_without(installed: Callable[..., Installed], remove: Callable[[Installed], None]) -> Callable[[str], list[str]]:
+    """A session begun before the loss goes on, with no word of a hook in it; gives the words of every request, one a turn."""
 
-    def check(name: str) -> None:
+    def check(name: str) -> list[str]:
         product = installed(name)
         side = product.sides[name]
         for nth in ("first", "second", "third"):
@@ -125,21 +131,17 @@ def goes_on_without(installed: Callable[..., Installed], remove: Callable[[Insta
             side.talk(terminal, "second question", "The second answer")
             side.talk(terminal, "third question", "The third answer")  # by now the end of the second turn is long over
             assert side.keys.leave(terminal) == 0
-        assert [one.last_user_text.strip().splitlines()[-1] for one in side.turns()] == [
-            "first question",
-            "second question",
-            "third question",
-        ]
         assert "hook error" not in side.told(side.turns()[-1])
+        return [one.last_user_text.strip().splitlines()[-1] for one in side.turns()]
 
     return check
 
 
 @pytest.fixture
-def loses_the_pack_while_it_runs(installed: Callable[..., Installed]) -> Callable[..., None]:
-    """Check that a headless run, whose agent removes our files with `command` made to a tool call, ends as if they were not there."""
+def loses_the_pack_while_it_runs(installed: Callable[..., Installed]) -> Callable[..., tuple[int, str, int]]:
+    """A headless run whose agent removes our files with `command` made to a tool call; gives its status, its answer and how many requests it made."""
 
-    def check(name: str, call: Callable[[str], object], *arguments: str) -> None:
+    def check(name: str, call: Callable[[str], object], *arguments: str) -> tuple[int, str, int]:
         product = installed(name)
         side = product.sides[name]
         with product.open() as home:
@@ -147,8 +149,7 @@ def loses_the_pack_while_it_runs(installed: Callable[..., Installed]) -> Callabl
         side.api.add(side.kit.Step(call(f"rm -r '{pack}'"), last="tidy up"))
         side.expect(".", "All is tidy.")
         run = side.ask("tidy up", *arguments)
-        assert (run.returncode, run.answer) == (0, "All is tidy.")
         assert not (pack / "hook").exists()
-        assert len(side.api.requests) == 2
+        return run.returncode, run.answer, len(side.api.requests)
 
     return check

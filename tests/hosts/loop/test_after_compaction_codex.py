@@ -8,4 +8,4 @@ pytestmark = pytest.mark.real_cli
 
 
 def test_the_card_comes_back_after_a_compaction(card_comes_back):
-    card_comes_back("codex", "/compact", "CONTEXT CHECKPOINT")
+    assert card_comes_back("codex", "/compact", "CONTEXT CHECKPOINT") == [(1, "reached"), (2, "reached")]

@@ -8,4 +8,4 @@ pytestmark = pytest.mark.real_cli
 
 
 def test_the_card_comes_back_after_a_compaction(card_comes_back):
-    card_comes_back("gemini", "/compress", "state_snapshot", "state_snapshot")
+    assert card_comes_back("gemini", "/compress", "state_snapshot", "state_snapshot") == [(1, "reached"), (2, "reached")]

@@ -10,12 +10,12 @@ pytestmark = pytest.mark.real_cli
 
 
 def test_a_headless_run_makes_one_request_and_answers_normally(runs_headless_without):
-    runs_headless_without("codex")
+    assert runs_headless_without("codex") == (0, "Hello from the model.", 1)
 
 
 def test_a_session_started_before_the_removal_goes_on(goes_on_without):
-    goes_on_without("codex")
+    assert goes_on_without("codex") == ["first question", "second question", "third question"]
 
 
 def test_a_headless_run_whose_agent_removes_it_goes_on(loses_the_pack_while_it_runs):
-    loses_the_pack_while_it_runs("codex", shell)
+    assert loses_the_pack_while_it_runs("codex", shell) == (0, "All is tidy.", 2)

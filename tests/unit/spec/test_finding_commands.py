@@ -97,12 +97,12 @@ def test_a_file_that_cannot_be_run_is_no_command(tmp_path):
 
 
 def test_a_relative_directory_begins_where_the_session_is(tmp_path):
-    assert absolute("../conf", tmp_path, {"PWD": "/work/project"}) == Path("/work/conf")
+    assert absolute("../conf", tmp_path, {"PWD": "/elsewhere/project"}) == Path("/elsewhere/conf")
     assert absolute("conf", tmp_path, {}) == tmp_path / "conf"
-    assert absolute("/conf/./x", tmp_path, {"PWD": "/work"}) == Path("/conf/x")
-    assert absolute("~/conf", tmp_path, {"PWD": "/work"}) == Path("/work/~/conf")
+    assert absolute("/conf/./x", tmp_path, {"PWD": "/elsewhere"}) == Path("/conf/x")
+    assert absolute("~/conf", tmp_path, {"PWD": "/elsewhere"}) == Path("/elsewhere/~/conf")
 
 
 def test_a_person_may_spell_the_home_with_a_tilde(tmp_path):
-    assert expanded("~/conf", tmp_path, {"PWD": "/work"}) == tmp_path / "conf"
-    assert expanded("conf", tmp_path, {"PWD": "/work"}) == Path("/work/conf")
+    assert expanded("~/conf", tmp_path, {"PWD": "/elsewhere"}) == tmp_path / "conf"
+    assert expanded("conf", tmp_path, {"PWD": "/elsewhere"}) == Path("/elsewhere/conf")
