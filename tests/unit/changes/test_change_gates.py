@@ -90,16 +90,19 @@ def test_the_operation_itself_checks_the_base_revision(db, teach):
     stale = ReviseLesson(attrs.evolve(row, revision=3), grain, base_revision=2, review_id=None)
     refused("AFL-CHANGE-002", lambda: apply(db, stale, NOW + 1))
     refused("AFL-CHANGE-002", lambda: apply(db, AddLesson(row, grain, None), NOW + 1))
+    assert lessons.get(db, "L1") == row
 
 
 def test_a_revision_of_a_lesson_that_is_not_there_is_a_conflict(db, teach):
     refused("AFL-CHANGE-002", lambda: teach("L1", base_revision=1))
+    assert lessons.get(db, "L1") is None
 
 
 def test_another_projects_lesson_cannot_be_changed(db, teach):
     teach("L1")
     refused("AFL-CHANGE-004", lambda: teach("L1", base_revision=1, project_id="q"))
     refused("AFL-CHANGE-004", lambda: teach("L2", project_id=""))
+    assert (lessons.get(db, "L1").revision, lessons.get(db, "L2")) == (1, None)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def test_typed_words_and_enter_reach_the_program(run):
     terminal = run("print('got ' + input('name? ').upper())")
     terminal.wait_for(r"name\?")
     terminal.submit("turtle")
-    terminal.wait_for("got TURTLE")
+    assert "got TURTLE" in terminal.wait_for("got TURTLE")
 
 
 def test_ctrl_c_interrupts_the_program(run):
@@ -70,7 +70,7 @@ def test_a_wait_for_words_to_go_ends_when_they_are_wiped(run):
     terminal = run("print('busy', end='', flush=True); input(); print('\\x1b[2J', end='', flush=True); input()")
     terminal.wait_for("busy")
     terminal.key("enter")
-    terminal.wait_gone("busy")
+    assert "busy" not in terminal.wait_gone("busy")
 
 
 def test_output_is_every_byte_with_its_escapes(run):
