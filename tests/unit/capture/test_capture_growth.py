@@ -135,7 +135,7 @@ def test_hook_only_words_wait_until_everything_before_them_was_read(world, tape,
     assert "Tr0ub4dor" not in str(world.events("text"))
 
 
-def test_a_stretch_is_stored_in_transactions_of_at_most_128_events(world, tape):
+def test_a_stretch_is_stored_in_transactions_that_stay_short(world, tape):
     tape.person("go")
     for number in range(400):
         tape.agent(f"step {number}")

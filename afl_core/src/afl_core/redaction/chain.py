@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Sequence
-from itertools import filterfalse
 
 import attrs
 
 from afl_core.model.errors import PluginError, RedactionError
 from afl_core.plugins.isolation import Guard
+from afl_core.redaction.repeats import repeated, without, words
 from afl_core.spec.redactor import Redaction, Redactor
 
 SECONDS_PER_TEXT = 20.0
@@ -18,24 +17,8 @@ SECONDS_PER_TEXT = 20.0
 REPEATED = "repeated-secret"
 """The rule of a secret that was recognised earlier in the session and said again where no rule sees it."""
 
-MIN_REPEATED_CHARS = 6
-MAX_REPEATED_CHARS = 256
 WORDS_HASHED = 16_384
 """Words whose hashes are kept in memory."""
-
-WORD = re.compile(r"[^\s\"'`,;:=(){}\[\]<>|，。；：、（）「」]{6,256}")
-
-_BLANKS = str.maketrans(dict.fromkeys("\"'`,;:=(){}[]<>|", " "))
-"""What parts words in ASCII text, beside white space."""
-
-
-def suspects(text: str) -> set[str]:
-    """Every `WORD` of the text that is not all letters, once."""
-    if text.isascii():  # faster than the pattern
-        words = set(text.translate(_BLANKS).split())
-        if max(map(len, words), default=0) <= MAX_REPEATED_CHARS:
-            return {word for word in filterfalse(str.isalpha, words) if len(word) >= MIN_REPEATED_CHARS}
-    return {word for word in WORD.findall(text) if not word.isalpha()}
 
 
 @attrs.frozen
@@ -86,8 +69,9 @@ class Chain:
                 counts[finding.rule] = counts.get(finding.rule, 0) + 1
                 secrets.extend(self._names(text[finding.start : finding.end]))
             text = result.text
-        text, repeats = self._without_repeats(text, frozenset(blocked))
-        if repeats:
+        secret = repeated(text, frozenset(blocked), self._hash)
+        if secret:
+            text, repeats = without(text, secret, f"[REDACTED:{REPEATED}]")
             counts[REPEATED] = counts.get(REPEATED, 0) + repeats
         return Redacted(text=text, manifest=counts, secrets=tuple(dict.fromkeys(secrets)))
 
@@ -109,7 +93,7 @@ class Chain:
         return result
 
     def _names(self, value: str) -> list[str]:
-        return [self._hash(word) for word in WORD.findall(value) if any(char.isdigit() for char in word) or not word.isalpha()]
+        return [self._hash(word) for word in words(value)]
 
     def _hash(self, word: str) -> str:
         """The keyed hash of a word; in a session the same ones come again and again."""
@@ -119,20 +103,3 @@ class Chain:
                 self._hashed.clear()
             known = self._hashed[word] = self._hasher(word)
         return known
-
-    def _without_repeats(self, text: str, blocked: frozenset[str]) -> tuple[str, int]:
-        if not blocked:
-            return text, 0
-        secret = {word for word in suspects(text) if self._hash(word) in blocked}
-        if not secret:
-            return text, 0
-        found = 0
-
-        def replace(match: re.Match[str]) -> str:
-            nonlocal found
-            if match.group() not in secret:
-                return match.group()
-            found += 1
-            return f"[REDACTED:{REPEATED}]"
-
-        return WORD.sub(replace, text), found

@@ -25,8 +25,8 @@ FRONT_BUSY_MS = 200
 """How long the front waits: far below any host's kill limit for a hook."""
 
 
-WAL_PAGES = 4_000
-"""Pages (of 4 KiB) after which a commit also moves what it wrote into the database file: seldom enough that reading a long transcript, and a prompt beside it, hardly meet it."""
+WAL_PAGES = 2_000
+"""Pages (of 8 KiB) after which a commit also moves what it wrote into the database file: seldom enough that reading a long transcript, and a prompt beside it, hardly meet it."""
 
 
 def connect(path: Path | str, *, busy_ms: int = BUSY_MS, readonly: bool = False) -> sqlite3.Connection:

@@ -13,7 +13,7 @@ from afl_core.model.clock import Clock, now_ms
 from afl_core.model.errors import StoreError
 from afl_core.store.connection import check, explain
 from afl_core.store.mounts import refuse_unsafe_mount
-from afl_core.store.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
+from afl_core.store.schema import APPLICATION_ID, MIGRATIONS, PAGE_BYTES, SCHEMA_VERSION
 
 MINIMUM_SQLITE = (3, 35, 0)
 KEPT_BACKUPS = 3
@@ -92,6 +92,7 @@ def _create(path: str, checkpoint: Callable[[str], None]) -> None:
     os.close(os.open(building, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     db = _open(building)
     try:
+        db.execute(f"PRAGMA page_size = {PAGE_BYTES}")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("PRAGMA secure_delete = ON")
         for number in range(1, SCHEMA_VERSION + 1):

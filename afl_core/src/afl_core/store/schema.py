@@ -7,6 +7,9 @@ Imports nothing: the front reads the constants.
 APPLICATION_ID = 0x41464C31
 """`AFL1`: written to every database of ours, checked before anything is touched."""
 
+PAGE_BYTES = 8192
+"""Of a new database: several messages fit into one page, so that storing them writes little more than their text."""
+
 EVIDENCE = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 
