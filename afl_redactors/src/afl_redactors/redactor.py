@@ -6,15 +6,20 @@ from bisect import bisect_right
 from collections.abc import Iterable
 
 from afl_core.spec.redactor import Finding, Redaction
-from afl_redactors.families import assignments, chinese, context, english, headers, names, pem, providers, urls
+from afl_redactors.families import assignments, chinese, context, english, headers, names, pem, urls
+from afl_redactors.formats import rule_of
 from afl_redactors.markers import MARKER, MASK, marker, masked
 from afl_redactors.matcher import matcher
+from afl_redactors.packs import PACKS
 from afl_redactors.rules import Lead, Rule, Span
 from afl_redactors.windows import View
 
+FORMATS: tuple[tuple[Rule, Lead], ...] = tuple(rule_of(one) for one in PACKS if one.pattern)
+"""The rules that the packs describe whole, each with its lead."""
+
 RULES: tuple[Rule, ...] = (
     *pem.RULES,
-    *providers.RULES,
+    *(rule for rule, _ in FORMATS),
     *urls.RULES,
     *headers.RULES,
     *assignments.RULES,
@@ -27,7 +32,7 @@ RULES: tuple[Rule, ...] = (
 WORDS: tuple[str, ...] = tuple(dict.fromkeys(word for rule in RULES for word in rule.words))
 """Every word of every rule, once."""
 
-LEADS: tuple[Lead, ...] = (*pem.LEADS, *providers.LEADS, *urls.LEADS, *headers.LEADS, *chinese.LEADS, *names.LEADS)
+LEADS: tuple[Lead, ...] = (*pem.LEADS, *(lead for _, lead in FORMATS), *urls.LEADS, *headers.LEADS, *chinese.LEADS, *names.LEADS)
 
 LITERALS: tuple[str, ...] = tuple(dict.fromkeys(literal for lead in LEADS for literal in lead.literals))
 """Every literal of every lead, once."""

@@ -53,15 +53,16 @@ def leading(rule: Rule, worth: Callable[[str, int], object], literals: tuple[str
     return Lead(literals or rule.words, asks)
 
 
-def matching(pattern: re.Pattern[str], read: Read, *, named: bool = False) -> Find:
+def matching(pattern: re.Pattern[str] | Callable[[], re.Pattern[str]], read: Read, *, named: bool = False) -> Find:
     """Return a `find` that runs `pattern` through the window and lets `read` turn each match into the spans of values.
 
-    A match that yields nothing is continued right behind the match, one that yields spans behind the last of them.
+    A pattern that is given as a function is asked for when it is first needed. A match that yields nothing is continued right behind the match, one that yields spans behind the last of them.
     With `named`, the pattern begins with the name of a credential: it is tried only where one may start.
     """
+    told = (lambda: pattern) if isinstance(pattern, re.Pattern) else pattern
 
     def search(view: View, start: int, end: int) -> Iterator[Span]:
-        at = start
+        at, pattern = start, told()
         while at < end:
             found = pattern.search(view.text, at, end)
             if found is None:
@@ -73,7 +74,7 @@ def matching(pattern: re.Pattern[str], read: Read, *, named: bool = False) -> Fi
                 at = max(at, span[1])
 
     def look(view: View, start: int, end: int) -> Iterator[Span]:
-        at = start
+        at, pattern = start, told()
         for name in view.names_within(start, end):
             found = pattern.match(view.text, name, end) if name >= at else None
             if found is None:

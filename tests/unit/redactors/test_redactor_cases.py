@@ -8,16 +8,16 @@ from pathlib import Path
 
 import pytest
 
+from afl_redactors.packs import PACKS
 from afl_redactors.redactor import CredentialRedactor
 
 CASES = Path(__file__).parent / "cases"
 MARKED = re.compile("⟦([^⟧]*)⟧")
-POSITIVES = [
-    (rule, text.replace("¦", ""))  # the bar keeps made-up keys from looking real to scanners of this repository
-    for rule, texts in json.loads((CASES / "positives.json").read_text(encoding="utf-8")).items()
-    for text in texts
+POSITIVES = [(one.id, text.replace("¦", "")) for one in PACKS if not one.option for text in one.positive]
+LOOKALIKES = [
+    *json.loads((CASES / "lookalikes.json").read_text(encoding="utf-8")),
+    *(text.replace("¦", "") for one in PACKS for text in one.negative),
 ]
-LOOKALIKES = json.loads((CASES / "lookalikes.json").read_text(encoding="utf-8"))
 
 
 @pytest.mark.parametrize(("rule", "text"), POSITIVES)

@@ -13,16 +13,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from afl_redactors import matcher, redactor, wordlists
-from afl_redactors.families import context, english, providers
+from afl_redactors.families import context, english
+from afl_redactors.formats import _compiled
 from afl_redactors.keys import CREDENTIAL_NAME, FRENCH, NAME_LITERALS
-from afl_redactors.redactor import LITERALS, RULES, WORDS, redact_counting
+from afl_redactors.packs import PACKS, Spec
+from afl_redactors.redactor import FORMATS, LITERALS, RULES, WORDS, redact_counting
 from afl_redactors.windows import ODD, Clip, View
 
 CASES = Path(__file__).parent / "cases"
 TEXTS = [
     re.sub("[⟦⟧¦]", "", text)
     for text in [
-        *(text for texts in json.loads((CASES / "positives.json").read_text(encoding="utf-8")).values() for text in texts),
+        *(text for one in PACKS if not one.option for text in one.positive),
         *json.loads((CASES / "lookalikes.json").read_text(encoding="utf-8")),
     ]
 ]
@@ -123,22 +125,19 @@ def test_a_literal_stands_wherever_the_name_of_a_credential_may_begin() -> None:
         assert set(kinds[1].split("|")) - {"secret"} <= wordlists.KINDS_OF_KEY
 
 
-@pytest.mark.parametrize("name", sorted({rule.name for rule in providers.RULES} - {"jwt"}))
-@settings(max_examples=8)
-@given(data=st.data())
-def test_a_lead_points_at_whatever_the_pattern_of_a_provider_matches(name: str, data: st.DataObject) -> None:
-    pattern = providers._PATTERNS[name]
-    made = re.sub(r"\(\?<![^)]*\)", "", pattern.pattern).replace("(?<=", "(?:").replace(providers._DIGIT_AHEAD, "1")
-    text = data.draw(st.sampled_from(["", "a ", "key: "])) + data.draw(st.from_regex(made, fullmatch=True))
-    assert pattern.search(text)
-    assert name in {rule.name for rule, _ in redactor._worth_running(View(text))}
-    assert redact_counting(text)[0] == redact_counting(text, everywhere=True)[0]
+@pytest.mark.parametrize("one", [one for one in PACKS if one.pattern and not one.option], ids=lambda one: one.id)
+def test_a_lead_points_at_every_example_of_a_format(one: Spec) -> None:
+    for text in one.positive:
+        bare = text.replace("¦", "").replace("⟦", "").replace("⟧", "")
+        assert _compiled(one.pattern).search(bare)
+        assert one.id in {rule.name for rule, _ in redactor._worth_running(View(bare))}
+        assert redact_counting(bare)[0] == redact_counting(bare, everywhere=True)[0]
 
 
 def test_every_other_rule_is_led_to_by_a_text_of_the_table() -> None:
     putty = "PuTTY-User-Key-File-2: ssh-rsa\nPrivate-Lines: 1\nAAAA\n"
     led = {rule for text in [*TEXTS, putty] for rule, _ in redactor._worth_running(View(text))}
-    assert led | set(providers.RULES) == set(RULES)
+    assert led | {rule for rule, _ in FORMATS} == set(RULES)
 
 
 def test_words_that_lead_nowhere_hand_nothing_to_a_rule() -> None:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afl_redactors import keys, lookalikes, markers, values, windows
-from afl_redactors.families import assignments, chinese, context, english, headers, pem, providers, urls
+from afl_redactors.families import assignments, chinese, context, english, headers, pem, urls
 from afl_redactors.redactor import MAX_ROUNDS, RULES, redact_counting
 from afl_redactors.windows import Clip, View
 
@@ -26,7 +26,7 @@ UNITS = [
     "--token ", "sk-a", "Authorization: ", "authorization: bearer ", "cookie: a=", "<password>", "${password:-", "name: password value: ", "mysql -p", "curl -u a:",
     "[REDACTED:a]", "[REDACTED:", "password=[REDACTED:x] ", 'passwords=["a1",', "password = a.b.c", "secret: |\n a\n", "password=''", "token=>", "pass :", '"token", "', "token==", "password.", "PuTTY-User-Key-File-2: a\n",
 ]  # fmt: skip
-PATTERN_MODULES = (keys, lookalikes, markers, values, windows, assignments, chinese, context, english, headers, pem, providers, urls)
+PATTERN_MODULES = (keys, lookalikes, markers, values, windows, assignments, chinese, context, english, headers, pem, urls)
 UNBOUNDED_BY_DESIGN = {
     "_SEGMENT",
     "_TAIL",
@@ -116,10 +116,6 @@ def test_a_long_value_of_one_repeated_unit_is_answered_by_every_question(unit: s
     questions += [lookalikes.is_name_shape, lookalikes.is_file_of_a_secret, lookalikes.is_plain, lookalikes.names_a_class]
     assert not any(question(value) for question in questions if question is not lookalikes.is_code)
     assert lookalikes.is_code(value) in {True, False}
-
-
-def test_every_provider_format_is_bounded() -> None:
-    assert [name for name, _, pattern in providers._FORMATS if _has_unbounded(re.compile(pattern))] == []
 
 
 def test_rule_names_can_stand_in_a_marker() -> None:

@@ -1,0 +1,57 @@
+"""Rules whose value's own form gives it away, made from the packs: keyword, pattern, and what the value must and must not be."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache
+
+from afl_redactors import checks
+from afl_redactors.packs import PACKS, Spec
+from afl_redactors.rules import Lead, Rule, Span, leading, matching
+from afl_redactors.windows import View
+
+_TAIL = re.compile(r"[A-Za-z0-9_\-+/=~%]*(?:\.[A-Za-z0-9_\-+/=~]{4,})*")
+_BEFORE = 64
+"""Characters before a keyword that a window holds at least, for what looks behind."""
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    """Compiled when a keyword of its rule is met for the first time: most never are."""
+    return re.compile(pattern)
+
+
+def values(one: Spec, view: View, found: re.Match[str]) -> Iterator[Span]:
+    """The value of a match, whole; nothing where it fails a check or is allowed."""
+    group = "value" if "value" in found.re.groupindex else 0
+    start, end = found.span(group)
+    if one.ends == "token" and (tail := _TAIL.match(view.text, end)):
+        end = tail.end()
+    value = view.text[start:end]
+    if one.entropy and checks.entropy(value) < one.entropy:
+        return
+    if one.checksum and not checks.CHECKSUMS[one.checksum](value):
+        return
+    if any(_compiled(pattern).fullmatch(value) for pattern in one.allow):
+        return
+    yield start, end
+
+
+def rule_of(one: Spec) -> tuple[Rule, Lead]:
+    """The rule that a specification with a pattern describes, and the lead to it."""
+
+    def pattern() -> re.Pattern[str]:
+        return _compiled(one.pattern)
+
+    def worth(text: str, at: int) -> object:
+        return any(at >= back and pattern().match(text, at - back) for back in one.begins)
+
+    rule = Rule(
+        one.id,
+        one.keywords,
+        matching(pattern, lambda view, found: values(one, view, found)),
+        before=max(_BEFORE, *one.begins),
+        after=one.reach,
+    )
+    return rule, leading(rule, worth, one.literals)
