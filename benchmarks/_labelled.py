@@ -16,7 +16,11 @@ BREAK = "¦"
 
 YES = frozenset({"1", "true", "yes", "y", "t", "secret", "positive", "pos", "leak", "credential", "password"})
 NO = frozenset({"0", "false", "no", "n", "f", "none", "negative", "neg", "clean", "benign", "not_secret", "non-secret", "other"})
-LABELS, TEXTS, PARTS = ("label", "is_secret", "class", "target", "y"), ("text", "line", "code", "content", "example"), ("secrets", "secret", "value")
+LABELS, TEXTS, PARTS = (
+    ("label", "is_secret", "class", "target", "y"),
+    ("text", "line", "code", "content", "example"),
+    ("secrets", "secret", "value"),
+)
 TEXT_FILE_BYTES = 2_000_000
 
 
@@ -140,7 +144,9 @@ def _samples(folder: pathlib.Path, expected: pathlib.Path) -> Iterator[Example]:
             told.setdefault(file, []).append(one)
         else:
             missing += 1
-    for file in sorted(found for found in folder.rglob("*") if found.is_file() and found != expected and found.suffix != ".json" or found in told):
+    for file in sorted(
+        found for found in folder.rglob("*") if (found.is_file() and found != expected and found.suffix != ".json") or found in told
+    ):
         data = file.read_bytes()[:TEXT_FILE_BYTES]
         try:
             text = data.decode("utf-8")
