@@ -97,9 +97,8 @@ def _rules(path: pathlib.Path) -> list[Example]:
             name = str(node.get("id") or node.get("name") or name)
             for key, holds in (("examples", True), ("negative_examples", False)):
                 given = node.get(key)
-                for text in given if isinstance(given, list) else ():
-                    if isinstance(text, str):
-                        made.append(Example(text, (), holds, path.stem, f"{path}:{name}"))
+                texts = [text for text in given if isinstance(text, str)] if isinstance(given, list) else []
+                made.extend(Example(text, (), holds, path.stem, f"{path}:{name}") for text in texts)
             for value in node.values():
                 walk(value, name)
         elif isinstance(node, list):

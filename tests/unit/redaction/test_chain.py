@@ -10,6 +10,7 @@ import pytest
 from afl_core.model.errors import RedactionError
 from afl_core.plugins.isolation import Guard, MemoryLedger
 from afl_core.redaction.chain import REPEATED, Chain
+from afl_core.redaction.repeats import name_of
 from afl_core.spec.redactor import Finding, Redaction
 
 
@@ -79,7 +80,7 @@ def test_a_redactor_that_breaks_its_contract_is_refused() -> None:
 def test_a_secret_that_was_recognised_once_is_blocked_where_no_rule_sees_it() -> None:
     chain = _chain(Word("hunter-42x"))
     first = chain.redact("the password is hunter-42x")
-    assert first.secrets == (_hash("hunter-42x"),)
+    assert first.secrets == (name_of("hunter-42x", _hash),)
     again = _chain(Word("nothing")).redact("I will use hunter-42x now, not hunter-42", first.secrets)
     assert again.text == f"I will use [REDACTED:{REPEATED}] now, not hunter-42"
     assert again.manifest == {REPEATED: 1}

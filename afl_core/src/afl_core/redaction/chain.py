@@ -8,7 +8,7 @@ import attrs
 
 from afl_core.model.errors import PluginError, RedactionError
 from afl_core.plugins.isolation import Guard
-from afl_core.redaction.repeats import repeated, without, words
+from afl_core.redaction.repeats import name_of, repeated, without, words
 from afl_core.spec.redactor import Redaction, Redactor
 
 SECONDS_PER_TEXT = 20.0
@@ -93,7 +93,7 @@ class Chain:
         return result
 
     def _names(self, value: str) -> list[str]:
-        return [self._hash(word) for word in words(value)]
+        return [name_of(word, self._hash) for word in words(value)]
 
     def _hash(self, word: str) -> str:
         """The keyed hash of a word; in a session the same ones come again and again."""

@@ -8,6 +8,7 @@ from itertools import filterfalse
 
 MIN_CHARS = 6
 MAX_CHARS = 256
+_LENGTH = 15
 
 _PARTING = "\"'`,;:=(){}[]<>|\\"
 """What parts words in ASCII text, beside white space."""
@@ -34,9 +35,22 @@ def words(text: str) -> set[str]:
 
     A run that ends like a sentence is given without its last full stops, and also without `!` and `?`.
     """
-    text = _without_escapes(text)
-    runs = _runs(text) if text.isascii() else _RUN.findall(text)
-    return {form for run in filterfalse(str.isalpha, set(runs)) for form in _forms(run)}
+    return {form for run in filterfalse(str.isalpha, _all_runs(text)) for form in _forms(run)}
+
+
+def name_of(word: str, hasher: Callable[[str], str]) -> str:
+    """What is kept of a secret: its keyed hash, and of its length the last four bits, so that most other words need no hash."""
+    return f"{hasher(word)}.{len(word) & _LENGTH:x}"
+
+
+def repeated(text: str, blocked: Collection[str], hasher: Callable[[str], str]) -> set[str]:
+    """The words of the text whose name is among the blocked ones."""
+    lengths = {int(name.rpartition(".")[2], 16) for name in blocked}
+    if not lengths:
+        return set()
+    alike = (run for run in _all_runs(text) if len(run) & _LENGTH in lengths or run[-1] in _CLOSING)
+    likely = (form for run in filterfalse(str.isalpha, alike) for form in _forms(run) if len(form) & _LENGTH in lengths)
+    return {word for word in likely if name_of(word, hasher) in blocked}
 
 
 def without(text: str, secret: Collection[str], marker: str) -> tuple[str, int]:
@@ -54,9 +68,9 @@ def without(text: str, secret: Collection[str], marker: str) -> tuple[str, int]:
     return ("".join((*parts, text[at:])), count) if count else (text, 0)
 
 
-def repeated(text: str, blocked: frozenset[str], hasher: Callable[[str], str]) -> set[str]:
-    """The words of the text whose keyed hash is among the blocked ones."""
-    return {word for word in words(text) if hasher(word) in blocked} if blocked else set()
+def _all_runs(text: str) -> set[str]:
+    text = _without_escapes(text)
+    return set(_runs(text) if text.isascii() else _RUN.findall(text))
 
 
 def _forms(run: str) -> list[str]:
