@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import abc
+import re
 
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -18,6 +19,10 @@ ORDINARY = (
     "请把 src/模块.py 改成新的接口",
 )
 """Texts without a secret: what a redactor changes here is lost to the reviewer for nothing."""
+
+LONG_CHARS = 500_000
+FILLERS = ("a", "a1", "key ", "token: ", '"', "\\", "=", "://a:", "-----BEGIN ", "eyJ", "密码", " \t", "(", "x_")
+"""What patterns begin with, again and again."""
 
 
 class RedactorContract(abc.ABC):
@@ -76,3 +81,26 @@ class RedactorContract(abc.ABC):
         for text, _secret in self.secrets:
             once = self.make().redact(text).text
             assert self.make().redact(once).text == once
+
+    def test_what_another_redactor_replaced_is_left(self) -> None:
+        """Redactors run one after the other: the mark of one is no secret to the next, with its rule's name."""
+        marked = "Authorization: Bearer [REDACTED:some-other-rule], password=[REDACTED:x-1] and [REDACTED:a]"
+        assert self.make().redact(marked) == Redaction(marked)
+
+    def test_rules_can_stand_in_a_mark(self) -> None:
+        """1 to 64 of a-z, 0-9 and `-`: manifests, reports and searches rely on it."""
+        rules = {found.rule for text, _secret in self.secrets for found in self.make().redact(text).findings}
+        assert all(re.fullmatch(r"[a-z0-9-]{1,64}", rule) for rule in rules), f"{sorted(rules)} cannot stand in [REDACTED:...]"
+
+    def test_a_long_line_is_read_and_its_secret_found(self) -> None:
+        """A million characters without a line break before and behind: what takes more than linear time does not come back."""
+        for filler in FILLERS:
+            around = (filler * LONG_CHARS)[:LONG_CHARS]
+            for text, secret in self.secrets[:1]:
+                done = self.make().redact(f"{around}\n{text}\n{around}")
+                assert secret not in done.text
+
+    def test_half_a_character_is_no_error(self) -> None:
+        """A lone surrogate comes from hosts that cut texts by UTF-16 units."""
+        for text, secret in self.secrets:
+            assert secret not in self.make().redact(f"\ud83d {text} \ude00").text

@@ -1,0 +1,1 @@
+"""A redactor of one company's own secrets: a template."""
