@@ -7,33 +7,41 @@ from collections.abc import Iterator
 from functools import cache
 
 from afl_redactors import checks
-from afl_redactors.packs import PACKS, Spec
+from afl_redactors.packs import Spec
 from afl_redactors.rules import Lead, Rule, Span, leading, matching
-from afl_redactors.windows import View
+from afl_redactors.windows import Clip, View
 
 _TAIL = re.compile(r"[A-Za-z0-9_\-+/=~%]*(?:\.[A-Za-z0-9_\-+/=~]{4,})*")
+_STUB = re.compile(
+    r"[xX]{6}|[*.]{3}|(?:^|[-_.<{/])(?:your|insert|replace|example|placeholder|redacted|dummy|fake|changeme)(?:[-_.>}/]|$)", re.IGNORECASE
+)
+"""What stands in documentation where a key has to be filled in."""
+_LOOKED_AT = 256
+"""Characters of a value that are looked through for a stub."""
 _BEFORE = 64
 """Characters before a keyword that a window holds at least, for what looks behind."""
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
-    """Compiled when a keyword of its rule is met for the first time: most never are."""
-    return re.compile(pattern)
+def _allowed(patterns: tuple[str, ...]) -> tuple[re.Pattern[str], ...]:
+    """Compiled when a value is met for the first time: most never are."""
+    return tuple(map(re.compile, patterns))
 
 
 def values(one: Spec, view: View, found: re.Match[str]) -> Iterator[Span]:
     """The value of a match, whole; nothing where it fails a check or is allowed."""
     group = "value" if "value" in found.re.groupindex else 0
     start, end = found.span(group)
-    if one.ends == "token" and (tail := _TAIL.match(view.text, end)):
+    if one.ends == "token" and not one.link and (tail := _TAIL.match(view.text, end)):
         end = tail.end()
     value = view.text[start:end]
+    if _STUB.search(value, 0, _LOOKED_AT):
+        return
     if one.entropy and checks.entropy(value) < one.entropy:
         return
     if one.checksum and not checks.CHECKSUMS[one.checksum](value):
         return
-    if any(_compiled(pattern).fullmatch(value) for pattern in one.allow):
+    if any(pattern.fullmatch(value) for pattern in _allowed(one.allow)):
         return
     yield start, end
 
@@ -41,8 +49,9 @@ def values(one: Spec, view: View, found: re.Match[str]) -> Iterator[Span]:
 def rule_of(one: Spec) -> tuple[Rule, Lead]:
     """The rule that a specification with a pattern describes, and the lead to it."""
 
+    @cache
     def pattern() -> re.Pattern[str]:
-        return _compiled(one.pattern)
+        return re.compile(one.whole)
 
     def worth(text: str, at: int) -> object:
         return any(at >= back and pattern().match(text, at - back) for back in one.begins)
@@ -53,5 +62,6 @@ def rule_of(one: Spec) -> tuple[Rule, Lead]:
         matching(pattern, lambda view, found: values(one, view, found)),
         before=max(_BEFORE, *one.begins),
         after=one.reach,
+        clip=Clip.LINE if one.lines == "one" else Clip.NOTHING,
     )
     return rule, leading(rule, worth, one.literals)

@@ -40,7 +40,11 @@ LITERALS: tuple[str, ...] = tuple(dict.fromkeys(literal for lead in LEADS for li
 _PLAIN_LITERALS = frozenset(literal for literal in LITERALS if not any(literal.startswith(literal[at:]) for at in range(1, len(literal))))
 """Those that cannot overlap themselves."""
 
-_LEADS_OF = tuple(tuple(lead for lead in LEADS if literal in lead.literals) for literal in LITERALS)
+_LEADS_BY: dict[str, list[Lead]] = {literal: [] for literal in LITERALS}
+for _lead in LEADS:
+    for _literal in dict.fromkeys(_lead.literals):
+        _LEADS_BY[_literal].append(_lead)
+_LEADS_OF = tuple(tuple(_LEADS_BY[literal]) for literal in LITERALS)
 _PLACE_OF = {rule: place for place, rule in enumerate(RULES)}
 _find_literals = matcher(LITERALS)
 

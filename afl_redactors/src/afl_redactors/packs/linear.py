@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from re import _constants as kind  # type: ignore[attr-defined]
 from re import _parser  # type: ignore[attr-defined]
 from typing import Any
@@ -22,7 +22,7 @@ def problem(pattern: str) -> str:
     return next(_problems(tree, inside=False), "")
 
 
-def _problems(tree: Iterable[tuple[Any, Any]], *, inside: bool) -> Iterable[str]:
+def _problems(tree: Iterable[tuple[Any, Any]], *, inside: bool) -> Iterator[str]:
     for code, given in tree:
         if code in _REPEATS or code is kind.POSSESSIVE_REPEAT:
             least, most, body = given

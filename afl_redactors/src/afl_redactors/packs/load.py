@@ -6,23 +6,27 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from importlib.resources import files
+from itertools import chain
 from typing import Any
 
 import attrs
 
 from afl_redactors import checks
 from afl_redactors.packs.linear import problem
+from afl_redactors.packs.links import LINKS, joined
 
 _ID = re.compile(r"[a-z0-9-]{1,64}")
 _FIELDS = {
     "id": str,
     "keywords": list,
     "pattern": str,
+    "link": str,
     "reader": str,
     "begins": list,
     "literals": list,
     "reach": int,
     "ends": str,
+    "lines": str,
     "entropy": (int, float),
     "checksum": str,
     "allow": list,
@@ -33,6 +37,7 @@ _FIELDS = {
 """What a rule may say, and as what."""
 
 ENDS = ("token", "match")
+LINES = ("one", "many")
 MAX_REACH = 16_384
 
 
@@ -46,8 +51,9 @@ class Spec:
 
     `keywords`: lower-case literals, one of which stands in every match. `begins`: how many characters before its keyword a match may begin.
     `literals`: what is looked for instead of the keywords, where these stand in too many ordinary words. `reach`: characters behind a keyword
-    within which a match lies. `ends`: "token" widens the value to the end of the token it stands in, "match" does not. `entropy`: bits a
-    character that the value has at least. `checksum`: the name of a check the value must pass. `allow`: patterns of values that are none.
+    within which a match lies. `ends`: "token" widens the value to the end of the token it stands in, "match" does not. `lines`: whether a match
+    stands in "one" line or may go across "many". `link`: the keywords are a vendor's names and the pattern is that of a value alone, which is known
+    by what stands between (see `links`). `entropy`: bits a character that the value has at least. `checksum`: the name of a check the value must pass. `allow`: patterns of values that are none.
     `option`: the rule runs only where this family is switched on. `reader`: the rule is read by code of that name, without a pattern.
     `positive`: texts in which `⟦` and `⟧` enclose what must go; `negative`: texts that stay as they are. Both are run as tests, without each `¦`,
     which only keeps made-up keys from looking real to scanners of a repository.
@@ -57,17 +63,24 @@ class Spec:
     id: str
     keywords: tuple[str, ...]
     pattern: str = ""
+    link: str = ""
     reader: str = ""
     begins: tuple[int, ...] = (0,)
     literals: tuple[str, ...] = ()
     reach: int = 160
     ends: str = "token"
+    lines: str = "one"
     entropy: float = 0.0
     checksum: str = ""
     allow: tuple[str, ...] = ()
     option: str = ""
     positive: tuple[str, ...] = ()
     negative: tuple[str, ...] = ()
+
+    @property
+    def whole(self) -> str:
+        """The pattern of a whole match, with what links the keyword to the value."""
+        return joined(self.keywords, self.pattern, self.link)
 
 
 def read_pack(family: str, text: str, *, tested: bool = False) -> tuple[Spec, ...]:
@@ -94,11 +107,11 @@ def _spec(family: str, number: int, given: Mapping[str, Any], *, tested: bool) -
             raise PackError(f"{where}: unknown field {name!r}")
         if not isinstance(value, _FIELDS[name]) or isinstance(value, bool):  # type: ignore[arg-type]
             raise PackError(f"{where}: {name} is {type(value).__name__}")
-    fields = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
+    fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
     if "id" not in fields or "keywords" not in fields:
         raise PackError(f"{where}: id and keywords are needed")
     made = Spec(family, **fields)
-    for wrong in (*_wrong(made), *(() if tested else _slow(made))):
+    for wrong in chain(_wrong(made), () if tested else _slow(made)):
         raise PackError(f"{where}: {wrong}")
     return made
 
@@ -107,25 +120,42 @@ def _wrong(one: Spec) -> Iterable[str]:
     """What is wrong with a rule; the first is enough."""
     if not _ID.fullmatch(one.id):
         yield "an id has 1 to 64 of the characters a-z, 0-9 and -"
-    if not one.keywords or any(not isinstance(word, str) or not word or word != word.lower() for word in (*one.keywords, *one.literals)):
+    if not one.keywords or not all(map(_is_folded, (*one.keywords, *one.literals))):
         yield "keywords and literals are lower-case and not empty"
     if bool(one.pattern) == bool(one.reader):
         yield "it has either a pattern or a reader"
-    if one.ends not in ENDS:
-        yield f"ends is one of {', '.join(ENDS)}"
-    if not 0 < one.reach <= MAX_REACH:
-        yield f"reach is between 1 and {MAX_REACH}"
-    if any(not isinstance(back, int) or not 0 <= back <= one.reach for back in one.begins) or not one.begins:
-        yield "begins holds numbers of characters within the reach"
+    yield from _wrong_reach(one)
     if one.checksum and one.checksum not in checks.CHECKSUMS:
         yield f"checksum is one of {', '.join(sorted(checks.CHECKSUMS))}"
     if any(text.count("⟦") != text.count("⟧") or "⟦" not in text for text in one.positive):
         yield "each positive example encloses what must go in ⟦ and ⟧"
 
 
+def _wrong_reach(one: Spec) -> Iterable[str]:
+    """What is wrong with how far a match goes and where it may begin."""
+    if one.ends not in ENDS:
+        yield f"ends is one of {', '.join(ENDS)}"
+    if one.lines not in LINES:
+        yield f"lines is one of {', '.join(LINES)}"
+    if one.link not in LINKS or (one.link and not one.pattern):
+        yield f"link is one of {', '.join(filter(None, LINKS))} and stands beside a pattern"
+    if not 0 < one.reach <= MAX_REACH:
+        yield f"reach is between 1 and {MAX_REACH}"
+    if not all(_is_within(back, one.reach) for back in one.begins) or not one.begins:
+        yield "begins holds numbers of characters within the reach"
+
+
+def _is_folded(word: object) -> bool:
+    return isinstance(word, str) and word != "" and word == word.lower()
+
+
+def _is_within(back: object, reach: int) -> bool:
+    return isinstance(back, int) and 0 <= back <= reach
+
+
 def _slow(one: Spec) -> Iterable[str]:
     """What keeps a pattern from being run on whatever text there is."""
-    for pattern in (one.pattern, *one.allow):
+    for pattern in (one.whole, *one.allow):
         if pattern and (why := problem(pattern)):
             yield f"{pattern!r} {why}"
 
