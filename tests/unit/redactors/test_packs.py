@@ -88,7 +88,13 @@ def test_a_linked_value_stands_behind_its_vendor_and_is_no_id(link: str, text: s
 
 @pytest.mark.parametrize(
     ("text", "value"),
-    [("AcmeClient('a1b2c3d4')", "a1b2c3d4"), ("ACME=a1b2c3d4", "a1b2c3d4"), ("acme: a1b2c3d4", "a1b2c3d4"), ("acme made a1b2c3d4", "")],
+    [
+        ("AcmeClient('a1b2c3d4')", "a1b2c3d4"),
+        ("ACME=a1b2c3d4", "a1b2c3d4"),
+        ("acme: a1b2c3d4", "a1b2c3d4"),
+        ("| acme | a1b2c3d4 |", "a1b2c3d4"),
+        ("acme made a1b2c3d4", ""),
+    ],
 )
 def test_a_told_value_is_given_to_its_vendor_or_called_a_secret(text: str, value: str) -> None:
     found = re.search(joined(["acme"], "[a-f0-9]{8}", "told"), text)
