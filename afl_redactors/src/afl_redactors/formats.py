@@ -8,7 +8,7 @@ from functools import cache
 
 from afl_redactors import checks
 from afl_redactors.packs import Spec
-from afl_redactors.rules import Lead, Rule, Span, leading, matching
+from afl_redactors.rules import Lead, Rule, Span
 from afl_redactors.windows import Clip, View
 
 _TAIL = re.compile(r"[A-Za-z0-9_\-+/=~%]*(?:\.[A-Za-z0-9_\-+/=~]{4,})*")
@@ -46,22 +46,46 @@ def values(one: Spec, view: View, found: re.Match[str]) -> Iterator[Span]:
     yield start, end
 
 
+PARTING = (*" \t\n\r\"'`=:,;()<>[]{}|/@&?", "\\n", "\\t", "\\r")
+"""What may stand before a token."""
+_STARTS = f"(?<![^{re.escape(''.join(one for one in PARTING if len(one) == 1))}])"
+
+
 def rule_of(one: Spec) -> tuple[Rule, Lead]:
     """The rule that a specification with a pattern describes, and the lead to it."""
+    token = one.starts == "token"
 
     @cache
     def pattern() -> re.Pattern[str]:
-        return re.compile(one.whole)
+        return re.compile(_STARTS + one.whole if token else one.whole)
 
-    def worth(text: str, at: int) -> object:
-        return any(at >= back and pattern().match(text, at - back) for back in one.begins)
+    def find(view: View, start: int, end: int) -> Iterator[Span]:
+        at = start
+        while at < end and (found := pattern().search(view.bare, at, end)) is not None:
+            at = max(found.end(), found.start() + 1)
+            for span in values(one, view, found):
+                view.count(span[1] - span[0])
+                yield span
+                at = max(at, span[1])
 
     rule = Rule(
         one.id,
         one.keywords,
-        matching(pattern, lambda view, found: values(one, view, found)),
+        find,
         before=max(_BEFORE, *one.begins),
         after=one.reach,
         clip=Clip.LINE if one.lines == "one" else Clip.NOTHING,
     )
-    return rule, leading(rule, worth, one.literals)
+    wanted: tuple[tuple[Rule, ...], tuple[Rule, ...]] = ((), (rule,))
+
+    def asks(view: View, start: int, _end: int) -> tuple[Rule, ...]:
+        return wanted[any(start >= back and pattern().match(view.bare, start - back) is not None for back in one.begins)]
+
+    def asks_behind(view: View, _start: int, end: int) -> tuple[Rule, ...]:
+        return wanted[
+            any(pattern().match(view.bare, end - len(word)) is not None for word in one.keywords if view.seen.endswith(word, 0, end))
+        ]
+
+    if token:
+        return rule, Lead(tuple(before + word for word in one.keywords for before in PARTING), asks_behind, opens=one.keywords)
+    return rule, Lead(one.literals or one.keywords, asks)

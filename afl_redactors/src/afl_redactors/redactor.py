@@ -45,6 +45,7 @@ for _lead in LEADS:
     for _literal in dict.fromkeys(_lead.literals):
         _LEADS_BY[_literal].append(_lead)
 _LEADS_OF = tuple(tuple(_LEADS_BY[literal]) for literal in LITERALS)
+_OPENING = tuple(word for lead in LEADS for word in lead.opens)
 _PLACE_OF = {rule: place for place, rule in enumerate(RULES)}
 _find_literals = matcher(LITERALS)
 
@@ -128,7 +129,13 @@ def _worth_running(view: View) -> list[tuple[Rule, list[int] | None]]:
         found.setdefault(LITERALS[index], []).append(start)
         for lead in _LEADS_OF[index]:
             for rule in lead.asks(view, start, end):
-                wanted.setdefault(rule, []).append(start)
+                wanted.setdefault(rule, []).append(end - 1 if lead.opens else start)
+    if view.seen.startswith(_OPENING):
+        for lead in LEADS:
+            for word in lead.opens:
+                if view.seen.startswith(word):
+                    for rule in lead.asks(view, 0, len(word)):
+                        wanted.setdefault(rule, []).append(0)
     if not wanted:
         return []
     view.learn(_PLAIN_LITERALS, {literal: found[literal] for literal in found.keys() & _PLAIN_LITERALS})

@@ -36,11 +36,12 @@ class Lead:
     """Lower-case literals, and the question which rules are worth running where one stands from `start` to `end`.
 
     A rule finds nothing in a window in which no lead names it: each match of its pattern holds a literal, or follows one, that leads to it.
-    A literal holds or is a word of each rule it leads to. Asking costs a bounded number of steps.
+    A literal holds or is a word of each rule it leads to. `opens`: what leads there too where a text begins with it. Asking costs a bounded number of steps.
     """
 
     literals: tuple[str, ...]
     asks: Callable[[View, int, int], Sequence[Rule]]
+    opens: tuple[str, ...] = ()
 
 
 def leading(rule: Rule, worth: Callable[[str, int], object], literals: tuple[str, ...] = ()) -> Lead:
@@ -53,16 +54,15 @@ def leading(rule: Rule, worth: Callable[[str, int], object], literals: tuple[str
     return Lead(literals or rule.words, asks)
 
 
-def matching(pattern: re.Pattern[str] | Callable[[], re.Pattern[str]], read: Read, *, named: bool = False) -> Find:
+def matching(pattern: re.Pattern[str], read: Read, *, named: bool = False) -> Find:
     """Return a `find` that runs `pattern` through the window and lets `read` turn each match into the spans of values.
 
-    A pattern that is given as a function is asked for when it is first needed. A match that yields nothing is continued right behind the match, one that yields spans behind the last of them.
+    A match that yields nothing is continued right behind the match, one that yields spans behind the last of them.
     With `named`, the pattern begins with the name of a credential: it is tried only where one may start.
     """
-    told = (lambda: pattern) if isinstance(pattern, re.Pattern) else pattern
 
     def search(view: View, start: int, end: int) -> Iterator[Span]:
-        at, pattern = start, told()
+        at = start
         while at < end:
             found = pattern.search(view.text, at, end)
             if found is None:
@@ -74,7 +74,7 @@ def matching(pattern: re.Pattern[str] | Callable[[], re.Pattern[str]], read: Rea
                 at = max(at, span[1])
 
     def look(view: View, start: int, end: int) -> Iterator[Span]:
-        at, pattern = start, told()
+        at = start
         for name in view.names_within(start, end):
             found = pattern.match(view.text, name, end) if name >= at else None
             if found is None:

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from enum import Enum
 
 _SENTENCE_END = re.compile(r"[\n.!?。！？；](?:(?<=[\n。！？；])|(?=\s))")
+_ESCAPED_SPACE = re.compile(r"\\[nrt]")
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 ODD = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u1c82": "\u043e", "\u212a": "k"}
@@ -31,7 +32,7 @@ class View:
     `names`: where the name of a credential may start, in order; not known where `everywhere` is to be looked.
     """
 
-    __slots__ = ("_hits", "_known", "_laid", "everywhere", "folded", "names", "seen", "steps", "text")
+    __slots__ = ("_bare", "_hits", "_known", "_laid", "everywhere", "folded", "names", "seen", "steps", "text")
 
     def __init__(self, text: str, *, everywhere: bool = False) -> None:
         """Fold `text` without moving any character, so that offsets in both forms agree. With `everywhere` no lead is to be relied on."""
@@ -43,9 +44,17 @@ class View:
         self.everywhere = everywhere
         self.names: list[int] = []
         self.steps = 0
+        self._bare: str | None = None
         self._known: frozenset[str] = frozenset()
         self._hits: dict[str, tuple[int, ...]] = {}
         self._laid: dict[tuple[str, ...], list[int]] = {}
+
+    @property
+    def bare(self) -> str:
+        """The text with each escaped line break or tab blanked: inside of JSON a key may stand right behind one."""
+        if self._bare is None:
+            self._bare = self.text if "\\" not in self.text else _ESCAPED_SPACE.sub("  ", self.text)
+        return self._bare
 
     def count(self, steps: int) -> None:
         """Add work that was done outside the windows."""

@@ -115,3 +115,36 @@ def test_entropy_and_checksums_give_the_published_values() -> None:
     assert not luhn("0000000000000000")
     assert mod97("GB82 WEST 1234 5698 7654 32")
     assert not mod97("GB82 WEST 1234 5698 7654 33")
+
+
+MARKED = re.compile("⟦([^⟧]*)⟧")
+ALONE = [
+    (one.id, value)
+    for one in PACKS
+    if one.pattern and not one.link and not one.option
+    for text in one.positive
+    for value in MARKED.findall(text.replace("¦", ""))
+    if (found := re.search(one.whole, value))
+    and found.group("value" if "value" in found.re.groupindex else 0) == found.group()
+    and not found.start()
+]
+
+
+@pytest.mark.parametrize(
+    "frame",
+    [
+        "{}",
+        "{}\n",
+        "see:\n{}",
+        '{{"input": "first\\n{}\\nlast"}}',
+        "({})",
+        "a,{},b",
+        "| {} |",
+        "<b>{}</b>",
+        "`{}`",
+        "https://x.test/?k={}&a=1",
+    ],
+)
+@pytest.mark.parametrize(("rule", "value"), ALONE)
+def test_a_key_that_its_form_gives_away_goes_wherever_it_stands(rule: str, value: str, frame: str) -> None:
+    assert value not in CredentialRedactor().redact(frame.format(value)).text

@@ -23,6 +23,7 @@ _FIELDS = {
     "link": str,
     "reader": str,
     "begins": list,
+    "starts": str,
     "literals": list,
     "reach": int,
     "ends": str,
@@ -36,6 +37,7 @@ _FIELDS = {
 }
 """What a rule may say, and as what."""
 
+STARTS = ("anywhere", "token")
 ENDS = ("token", "match")
 LINES = ("one", "many")
 MAX_REACH = 16_384
@@ -50,6 +52,7 @@ class Spec:
     """One rule as its pack gives it.
 
     `keywords`: lower-case literals, one of which stands in every match. `begins`: how many characters before its keyword a match may begin.
+    `starts`: "token" for a keyword that many ordinary words hold inside: it counts only where a token begins, and a match begins with it.
     `literals`: what is looked for instead of the keywords, where these stand in too many ordinary words. `reach`: characters behind a keyword
     within which a match lies. `ends`: "token" widens the value to the end of the token it stands in, "match" does not. `lines`: whether a match
     stands in "one" line or may go across "many". `link`: the keywords are a vendor's names and the pattern is that of a value alone, which is known
@@ -66,6 +69,7 @@ class Spec:
     link: str = ""
     reader: str = ""
     begins: tuple[int, ...] = (0,)
+    starts: str = "anywhere"
     literals: tuple[str, ...] = ()
     reach: int = 160
     ends: str = "token"
@@ -133,6 +137,10 @@ def _wrong(one: Spec) -> Iterable[str]:
 
 def _wrong_reach(one: Spec) -> Iterable[str]:
     """What is wrong with how far a match goes and where it may begin."""
+    if one.starts not in STARTS:
+        yield f"starts is one of {', '.join(STARTS)}"
+    if one.starts == "token" and (one.begins != (0,) or one.literals):
+        yield "what starts with a token needs neither begins nor literals"
     if one.ends not in ENDS:
         yield f"ends is one of {', '.join(ENDS)}"
     if one.lines not in LINES:
