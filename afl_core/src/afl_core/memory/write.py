@@ -11,9 +11,12 @@ from collections.abc import Sequence
 import attrs
 
 from afl_core.memory.signatures import signature
+from afl_core.memory.tombstones import is_buried, refuse_buried
+from afl_core.model.clock import now_ms
 from afl_core.model.errors import StoreError
-from afl_core.model.grain import Grain, GrainType, make
-from afl_core.store import grains
+from afl_core.model.grain import Grain, GrainType, HeadKey, make
+from afl_core.store import grains, operations
+from afl_core.store.cover import PLAIN, Cover
 
 MAX_INPUT = 512
 """Characters of a tool call's input that are kept."""
@@ -22,71 +25,120 @@ MAX_ERROR = 1_024
 """Characters of a failed call's text that are kept; a success keeps none."""
 
 
-def add(db: sqlite3.Connection, grain: Grain) -> str:
+def add(db: sqlite3.Connection, grain: Grain, *, cover: Cover = PLAIN) -> str:
     """Store a grain and make it the head of its thing; gives its address. One that is there already is left as it is.
 
-    A grain that was withdrawn before comes back.
+    A grain that was withdrawn before comes back. Raises `StoreError` (AFL-STORE-030) for a value that was forgotten and stays out.
     """
-    there = grains.get(db, grain.hash)
+    refuse_buried(db, grain)
+    there = grains.place_of(db, grain.hash)
+    key = grain.head_key
     if there is None:
-        grains.insert(db, grain)
-    elif there.superseded_by == grains.WITHDRAWN:
+        if key is not None:
+            grains.set_heads(db, key, (), cover)
+        grains.insert(db, grain, head=key is not None, cover=cover)
+    elif there[1] == grains.WITHDRAWN:
         grains.set_superseded(db, grain.hash, None)
-    else:
-        return grain.hash
-    if grain.head_key is not None:
-        grains.set_heads(db, grain.head_key, [grain.hash])
+        operations.log(db, operations.RESTORE, grain.hash, None, grain.created_ms)
+        if key is not None:
+            grains.set_heads(db, key, [grain.hash], cover)
     return grain.hash
 
 
-def supersede(db: sqlite3.Connection, old: str, new: Grain) -> str:
+def add_all(db: sqlite3.Connection, many: Sequence[Grain], *, cover: Cover = PLAIN) -> list[str]:
+    """`add` for many at once, with the same outcome as one after the other."""
+    for grain in many:
+        add(db, grain, cover=cover)
+    return [grain.hash for grain in many]
+
+
+def supersede(db: sqlite3.Connection, old: str, new: Grain, *, cover: Cover = PLAIN) -> str:
     """Put a new grain in the place of a live one; gives the new address. Raises `StoreError` when the old one is missing or has a successor."""
-    there = _live(db, old)
+    refuse_buried(db, new)
+    there = _live(db, old, cover)
     if new.hash == old:
         raise StoreError(f"grain {old[:12]} cannot take its own place", code="AFL-STORE-021")
-    known = grains.get(db, new.hash)
+    known = grains.place_of(db, new.hash)
     if known is None:
-        grains.insert(db, new, derived_from=old)
-    elif known.superseded_by == grains.WITHDRAWN:
+        grains.insert(db, new, derived_from=old, cover=cover)
+    elif known[1] == grains.WITHDRAWN:
         grains.set_superseded(db, new.hash, None)
-    elif known.superseded_by is not None:
+    elif known[1] is not None:
         raise StoreError(f"grain {new.hash[:12]} was superseded before and cannot be a successor", code="AFL-STORE-021")
     grains.set_superseded(db, old, new.hash)
+    operations.log(db, operations.SUPERSEDE, old, new.hash, new.created_ms)
     key = there.grain.head_key
     if key is not None:
-        grains.set_heads(db, key, [head for head in grains.heads(db, key) if head != old])
+        grains.set_heads(db, key, [head for head in grains.heads(db, key, cover) if head != old], cover)
     if new.head_key is not None:
-        grains.set_heads(db, new.head_key, [*(head for head in grains.heads(db, new.head_key) if key == new.head_key), new.hash])
+        kept = [*grains.heads(db, new.head_key, cover)] if key == new.head_key else []
+        grains.set_heads(db, new.head_key, [*kept, new.hash], cover)
     return new.hash
 
 
-def unsupersede(db: sqlite3.Connection, old: str, new: str) -> None:
+def link(db: sqlite3.Connection, loser: str, winner: str, now: int, *, cover: Cover = PLAIN) -> None:
+    """Let a live grain that is there already take the place of another: no copy is made. Raises `StoreError` unless both are live and differ."""
+    if loser == winner:
+        raise StoreError(f"grain {loser[:12]} cannot take its own place", code="AFL-STORE-021")
+    lost, won = _live(db, loser, cover), _live(db, winner, cover)
+    grains.set_superseded(db, loser, winner)
+    operations.log(db, operations.LINK, loser, winner, now)
+    key = lost.grain.head_key
+    if key is not None and loser in (tips := grains.heads(db, key, cover)):
+        left = [head for head in tips if head != loser]
+        if won.grain.head_key == key and winner not in left:
+            left.append(winner)
+        grains.set_heads(db, key, left or grains.live_of(db, key, cover)[:1], cover)
+
+
+def unsupersede(db: sqlite3.Connection, old: str, new: str, *, now: int | None = None, cover: Cover = PLAIN) -> None:
     """Undo `supersede`: the new grain is withdrawn, the old one is live and a head again."""
-    later, earlier = _live(db, new), grains.get(db, old)
+    later, earlier = _live(db, new, cover), grains.get(db, old, cover)
     if earlier is None or earlier.superseded_by != new:
         raise StoreError(f"grain {old[:12]} was not superseded by {new[:12]}", code="AFL-STORE-021")
     key = later.grain.head_key
     if key is not None:
-        grains.set_heads(db, key, [head for head in grains.heads(db, key) if head != new])
+        grains.set_heads(db, key, [head for head in grains.heads(db, key, cover) if head != new], cover)
     grains.set_superseded(db, new, grains.WITHDRAWN)
     grains.set_superseded(db, old, None)
+    operations.log(db, operations.UNLINK, old, new, now_ms() if now is None else now)
     key = earlier.grain.head_key
     if key is not None:
-        grains.set_heads(db, key, [*grains.heads(db, key), old])
+        grains.set_heads(db, key, [*grains.heads(db, key, cover), old], cover)
 
 
-def retract(db: sqlite3.Connection, hash: str) -> None:
+def retract(db: sqlite3.Connection, hash: str, *, now: int | None = None, cover: Cover = PLAIN) -> None:
     """Take a live grain back; nothing takes its place. Another live grain of the same thing becomes the head again."""
-    there = _live(db, hash)
+    there = _live(db, hash, cover)
     grains.set_superseded(db, hash, grains.WITHDRAWN)
+    operations.log(db, operations.RETRACT, hash, None, now_ms() if now is None else now)
     key = there.grain.head_key
-    if key is not None and hash in (tips := grains.heads(db, key)):
+    if key is not None and hash in (tips := grains.heads(db, key, cover)):
         left = [head for head in tips if head != hash]
-        grains.set_heads(db, key, left or grains.live_of(db, key)[:1])
+        grains.set_heads(db, key, left or grains.live_of(db, key, cover)[:1], cover)
 
 
-def _live(db: sqlite3.Connection, hash: str) -> grains.Stored:
-    there = grains.get(db, hash)
+def merge(db: sqlite3.Connection, key: HeadKey, merged: Grain, *, cover: Cover = PLAIN) -> str:
+    """Let one grain take the place of every head of a thing. Raises `StoreError` when it has fewer than two."""
+    tips = [head for head in grains.heads(db, key, cover) if head != merged.hash]
+    if len(tips) < MIN_FORK:
+        raise StoreError(f"{key.subject!r} {key.relation!r} has no fork in {key.ns!r}: nothing to merge", code="AFL-STORE-031")
+    refuse_buried(db, merged)
+    if grains.place_of(db, merged.hash) is None:
+        grains.insert(db, merged, derived_from=tips[0], cover=cover)
+    for tip in tips:
+        grains.set_superseded(db, tip, merged.hash)
+        operations.log(db, operations.MERGE, tip, merged.hash, merged.created_ms)
+    grains.set_heads(db, key, [merged.hash], cover)
+    return merged.hash
+
+
+MIN_FORK = 2
+"""Heads that make a fork."""
+
+
+def _live(db: sqlite3.Connection, hash: str, cover: Cover) -> grains.Stored:
+    there = grains.get(db, hash, cover)
     if there is None:
         raise StoreError(f"there is no grain {hash[:12]}", code="AFL-STORE-020")
     if there.superseded_by is not None:
@@ -121,10 +173,19 @@ def record_tool_calls(db: sqlite3.Connection, ns: str, session_id: str, calls: S
     new: dict[str, tuple[Grain, str | None]] = {}
     for one in signed:
         call_id = one[0].fields["tool_call_id"]
-        if call_id not in known:
+        if call_id not in known and not is_buried(db, one[0]):
             new.setdefault(call_id, one)
     grains.insert_all(db, list(new.values()))
     return [grain.hash for grain, _ in new.values()]
+
+
+def record_call(db: sqlite3.Connection, grain: Grain, mark: str | None, *, cover: Cover = PLAIN) -> bool:
+    """Store one call of a tool as it is, with the signature of a failure; False for a value that stays out. A call that is there is left."""
+    if is_buried(db, grain):
+        return False
+    if grains.place_of(db, grain.hash) is None:
+        grains.insert(db, grain, signature=mark, cover=cover)
+    return True
 
 
 def _tool_grain(ns: str, session_id: str, call: ToolCall) -> tuple[Grain, str | None]:

@@ -132,10 +132,18 @@ def tokens(card: Mapping[str, Any], prefix: str = HOST_PREFIX) -> int:
     as compact JSON of its six texts and source ids. Whole tokens, rounded up.
     """
     body = {name: card[name] for name in TEXTS} | {"source_ids": list(card["source_ids"])}
-    counted = prefix + "\n" + json.dumps(body, ensure_ascii=False, separators=(",", ":"))
-    cjk = len(_CJK.findall(counted))
-    rest = len(_CJK.sub("", counted).encode("utf-8", "surrogatepass"))
-    return -(-(18 * cjk + 5 * rest + 240) // 15)
+    return text_tokens(prefix + "\n" + json.dumps(body, ensure_ascii=False, separators=(",", ":")), PER_CARD)
+
+
+PER_CARD = 16
+"""Tokens a card costs beside its text."""
+
+
+def text_tokens(text: str, beside: int = 0) -> int:
+    """Estimated tokens of a text: 1.2 for each CJK character and a third for each UTF-8 byte of the rest; whole tokens, rounded up."""
+    cjk = len(_CJK.findall(text))
+    rest = len(_CJK.sub("", text).encode("utf-8", "surrogatepass"))
+    return -(-(18 * cjk + 5 * rest + 15 * beside) // 15)
 
 
 def short_id(lesson_id: str) -> str:

@@ -29,12 +29,13 @@ WAL_PAGES = 2_000
 """Pages (of 8 KiB) after which a commit also moves what it wrote into the database file: seldom enough that reading a long transcript, and a prompt beside it, hardly meet it."""
 
 
-def connect(path: Path | str, *, busy_ms: int = BUSY_MS, readonly: bool = False) -> sqlite3.Connection:
-    """Open an existing database of ours; raise `StoreError` when it is missing, a link, another person's, foreign, older or newer than this runtime."""
+def connect(path: Path | str, *, busy_ms: int = BUSY_MS, readonly: bool = False, threads: bool = False) -> sqlite3.Connection:
+    """Open an existing database of ours (`threads`: another thread may close it); raise `StoreError` when it is missing, a link, another person's, foreign, older or newer than this runtime."""
     _refuse_strange_file(path)
     try:
         db = sqlite3.connect(
-            f"file:{_quoted(str(path))}?mode={'ro' if readonly else 'rw'}", uri=True, isolation_level=None, timeout=busy_ms / 1000
+            f"file:{_quoted(str(path))}?mode={'ro' if readonly else 'rw'}", uri=True, isolation_level=None, timeout=busy_ms / 1000,
+            check_same_thread=not threads,
         )
     except sqlite3.OperationalError as bad:
         raise explain(bad, path) from bad

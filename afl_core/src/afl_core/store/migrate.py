@@ -62,6 +62,29 @@ def create_or_migrate(
     return done
 
 
+def open_or_create(path: str, *, clock: Clock = now_ms) -> None:
+    """Make sure a memory file of its own exists at `path` with the current schema; an older one is copied beside itself before it is migrated.
+
+    Refuses what `create_or_migrate` refuses; the folder must be there and may be anybody's, the file is the person's own.
+    """
+    folder = os.path.dirname(path)
+    if not os.path.isdir(folder):
+        raise StoreError(f"{folder} is no directory", code="AFL-STORE-001", hint=f"make it first: mkdir -p {folder}")
+    if os.path.lexists(path) and os.path.getsize(path) > 0:
+        db = _open(path)
+        try:
+            version = _version(db, path)
+        finally:
+            db.close()
+        if version == SCHEMA_VERSION:
+            return
+    refuse_unsafe_mount(folder)
+    if not os.path.lexists(path):
+        _create(path, lambda _step: None)
+        return
+    create_or_migrate(path, os.path.join(folder, os.path.basename(path) + ".backups"), folder, clock=clock)
+
+
 def _sweep(folder: str) -> None:
     """Remove databases whose building was interrupted long ago."""
     for name in os.listdir(folder):

@@ -380,7 +380,38 @@ CREATE TABLE held_cards (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (EVIDENCE + REVIEW + MEMORY + GOVERNANCE, FILES, HELD)
+TYPED = """
+ALTER TABLE grains ADD COLUMN subject TEXT;            -- of a fact; of a lesson its id
+ALTER TABLE grains ADD COLUMN relation TEXT;
+ALTER TABLE grains ADD COLUMN head INTEGER NOT NULL DEFAULT 0; -- the newest of its thing, or one of them while copies disagree
+UPDATE grains SET subject = json_extract(fields_json, '$.subject'), relation = json_extract(fields_json, '$.relation') WHERE type = 'fact';
+UPDATE grains SET subject = json_extract(fields_json, '$.lesson_id'), relation = 'lesson' WHERE type = 'lesson';
+UPDATE grains SET head = 1 WHERE hash IN (SELECT hash FROM heads);
+DROP TABLE heads;
+CREATE INDEX grains_subject ON grains (ns, subject, relation) WHERE subject IS NOT NULL;
+CREATE INDEX grains_by ON grains (superseded_by) WHERE superseded_by IS NOT NULL;
+DROP INDEX grains_live;
+CREATE INDEX grains_type ON grains (type, created_ms);
+
+CREATE VIRTUAL TABLE terms USING fts5 (body, content = '', tokenize = "ascii tokenchars '_./:@#+-'");
+CREATE VIRTUAL TABLE term_rows USING fts5vocab (terms, 'row');
+
+CREATE TABLE operations (             -- what happened to grains beside being added, in order
+  n INTEGER PRIMARY KEY,
+  after_seq INTEGER NOT NULL,         -- the last grain that was there then
+  op TEXT NOT NULL,                   -- supersede | link | unlink | retract | restore | forget | merge
+  hash TEXT NOT NULL,
+  other TEXT,                         -- what took its place
+  at_ms INTEGER NOT NULL
+);
+
+CREATE TABLE tombstones (             -- values that stay out; a keyed hash of what they look like, never their words
+  value_hash TEXT PRIMARY KEY,
+  at_ms INTEGER NOT NULL
+) WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (EVIDENCE + REVIEW + MEMORY + GOVERNANCE, FILES, HELD, TYPED)
 """Migration n (counting from 1) brings `user_version` from n-1 to n."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

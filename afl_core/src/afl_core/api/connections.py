@@ -1,0 +1,48 @@
+"""Connections of one file for many threads: each thread has its own, and one lock lets writers of this process take turns instead of waiting on the file."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import threading
+from collections.abc import Iterator
+
+from afl_core.model.errors import StoreError
+from afl_core.store.connection import connect, writing
+
+
+class Connections:
+    """Open until `close`."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self._local = threading.local()
+        self._all: list[sqlite3.Connection] = []
+        self._lock = threading.RLock()
+        self._closed = False
+
+    def reader(self) -> sqlite3.Connection:
+        """This thread's connection."""
+        db: sqlite3.Connection | None = getattr(self._local, "db", None)
+        if self._closed:
+            raise StoreError(f"{self.path} was closed", code="AFL-STORE-033", hint="open the memory again")
+        if db is None:
+            db = self._local.db = connect(self.path, threads=True)
+            with self._lock:
+                self._all.append(db)
+        return db
+
+    @contextlib.contextmanager
+    def writer(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
+        """One write transaction; writers of other threads wait here, those of other processes at the file."""
+        db = self.reader()
+        with self._lock, writing(db, durable=durable):
+            yield db
+
+    def close(self) -> None:
+        """Close every thread's connection."""
+        with self._lock:
+            self._closed = True
+            for db in self._all:
+                db.close()
+            self._all.clear()

@@ -1,0 +1,41 @@
+"""Namespaces that only their owners write, and what a handle may do. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+from afl_core.model.errors import AflError, ModelError
+
+RESERVED = ("afl-loop", "global")
+RESERVED_BEGINNINGS = ("agent:", "project:")
+SCOPES = frozenset({"read", "write", "forget", "review", "apply"})
+
+
+class ScopeError(AflError):
+    """A handle was asked for more than it was opened for."""
+
+    code = "AFL-SCOPE-001"
+
+
+def refuse_reserved(ns: str) -> None:
+    """Raise `ModelError` (AFL-MODEL-006) for a namespace that capture, reviews or the loop own."""
+    if ns in RESERVED or ns.startswith(RESERVED_BEGINNINGS):
+        raise ModelError(
+            f"namespace {ns!r} is written only by its owner",
+            code="AFL-MODEL-006",
+            hint="use another namespace; lessons are changed with: afl memory",
+        )
+
+
+def narrowed(held: Collection[str] | None, asked: Collection[str] | None) -> frozenset[str]:
+    """The scopes of a handle: those asked for, as far as they are held. Raises `ModelError` for an unknown one."""
+    if asked is not None and (unknown := set(asked) - SCOPES):
+        raise ModelError(f"unknown scope {min(unknown)!r}; there are {', '.join(sorted(SCOPES))}", code="AFL-MODEL-007")
+    mine = SCOPES if held is None else frozenset(held)
+    return mine if asked is None else mine & frozenset(asked)
+
+
+def demand(held: frozenset[str], scope: str) -> None:
+    """Raise `ScopeError` when the handle lacks the scope."""
+    if scope not in held:
+        raise ScopeError(f"this handle may not {scope}", hint=f"open the memory with the scope {scope!r}")

@@ -1,0 +1,71 @@
+"""Sealed contents of a memory file: a key from a passphrase, records bound to their address, names as keyed hashes.
+
+What stays in clear: types, namespaces, times, addresses, links, how many grains there are and how long each is. An address is the hash of what a
+grain says: who can guess all of it, to the millisecond, can tell whether it is there.
+"""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+from afl_core.model.errors import VaultError
+from afl_core.store.status import meta, set_meta
+from afl_core.vault.seal import keyed_digest, keyed_hash, seal, unseal
+
+SALT, CHECK = "content_salt", "content_check"
+COST = 2**15
+"""Of scrypt (RFC 7914), with r = 8 and p = 1: about 0.1 s and 32 MiB."""
+KEY_ID = "0" * 16
+"""There is one key a file."""
+NAME_DIGITS = 24
+"""Hexadecimal digits of a name: 96 bits."""
+
+
+class Sealed:
+    """The `Cover` of a memory with a passphrase."""
+
+    def __init__(self, key: bytes) -> None:
+        self._content = keyed_digest(key, b"content")
+        self._names = keyed_digest(key, b"names")
+
+    def seal(self, hash: str, body: str) -> bytes:
+        """AES-256-GCM, bound to the address."""
+        return seal(self._content, KEY_ID, f"grain:{hash}", body.encode())
+
+    def open(self, hash: str, stored: str | bytes) -> str:
+        """The body; raises `VaultError` when it is not what was sealed for this address."""
+        if isinstance(stored, str):
+            raise VaultError(f"grain {hash[:12]} stands in clear in a sealed memory", code="AFL-VAULT-020", hint="run: afl verify")
+        return unseal(self._content, f"grain:{hash}", stored).decode()
+
+    def name(self, text: str) -> str:
+        """The beginning of a keyed hash."""
+        return keyed_hash(self._names, "name", text.encode("utf-8", "surrogatepass"))[:NAME_DIGITS]
+
+
+def unlock(db: sqlite3.Connection, passphrase: str) -> Sealed:
+    """The cover of a memory: made for a new file, opened for a sealed one. Raises `VaultError` for a wrong passphrase or a file in clear."""
+    salt = meta(db, SALT)
+    if not salt:
+        if db.execute("SELECT 1 FROM grains LIMIT 1").fetchone() is not None:
+            raise VaultError(
+                "this memory already holds grains in clear",
+                code="AFL-VAULT-021",
+                hint="export it and import it into a new file with a passphrase: afl export, afl import",
+            )
+        salt = os.urandom(16).hex()
+        cover = Sealed(_key(passphrase, salt))
+        set_meta(db, SALT, salt)
+        set_meta(db, CHECK, cover.name("check"))
+        return cover
+    cover = Sealed(_key(passphrase, salt))
+    if meta(db, CHECK) != cover.name("check"):
+        raise VaultError("the passphrase is not the one of this memory", code="AFL-VAULT-022", hint="try again with the right one")
+    return cover
+
+
+def _key(passphrase: str, salt: str) -> bytes:
+    from cryptography.hazmat.primitives.kdf.scrypt import Scrypt
+
+    return Scrypt(salt=bytes.fromhex(salt), length=32, n=COST, r=8, p=1).derive(passphrase.encode())
