@@ -61,7 +61,7 @@ with writing(db, durable=True):
 db.set_trace_callback(None)
 print(statements)
 """
-TABLES = ("lessons", "lesson_revisions", "family_evidence", "projection", "grains", "heads", "audit", "audit_texts", "meta")
+TABLES = ("lessons", "lesson_revisions", "family_evidence", "projection", "grains", "audit", "audit_texts", "meta")
 
 
 def run(path, step, kill_at=0):

@@ -49,7 +49,12 @@ def proposal(lesson_id, base, severity, words, lineage):
 
 def state(db):
     """What an agent could be told, and by which way it would be found."""
-    tables = ("SELECT * FROM lessons", "SELECT * FROM lesson_revisions", "SELECT * FROM projection", "SELECT * FROM heads")
+    tables = (
+        "SELECT * FROM lessons",
+        "SELECT * FROM lesson_revisions",
+        "SELECT * FROM projection",
+        "SELECT ns, subject, relation, hash FROM grains WHERE head = 1",
+    )
     live = "SELECT hash, ns, type, fields_json FROM grains WHERE superseded_by IS NULL"
     links = "SELECT hash, superseded_by FROM grains WHERE superseded_by IS NOT NULL AND superseded_by <> 'withdrawn'"
     return [sorted(tuple(row) for row in db.execute(query)) for query in (*tables, live, links)]
@@ -149,7 +154,7 @@ class History(RuleBasedStateMachine):
         assert verify_chain(self.db) is None
         texts = {row[0] for row in self.db.execute("SELECT grain_hash FROM lessons")}
         assert texts == {row[0] for row in self.db.execute("SELECT hash FROM grains WHERE superseded_by IS NULL")}
-        assert texts == {row[0] for row in self.db.execute("SELECT hash FROM heads")}
+        assert texts == {row[0] for row in self.db.execute("SELECT hash FROM grains WHERE head = 1")}
 
     def teardown(self):
         if hasattr(self, "db"):

@@ -64,7 +64,7 @@ class Memory:
         actor: str = "user:local",
         passphrase: str | None = None,
         telemetry: str = "aggregate",
-        index_text: bool = True,  # noqa: FBT001, FBT002 - as every argument here it may be given by place
+        index_text: bool = True,
         scopes: Collection[str] | None = None,
         *,
         weights: Weights = DEFAULT,
@@ -128,11 +128,11 @@ class Memory:
         self._index_later(len(made))
         return [grain.hash for grain in made]
 
-    def record_tool_call(  # noqa: PLR0913 - a call, each part by name
+    def record_tool_call(
         self,
         name: str,
         result: str,
-        is_error: bool = False,  # noqa: FBT001, FBT002
+        is_error: bool = False,
         thread: str | None = None,
         call_id: str | None = None,
         input: str | None = None,
@@ -141,7 +141,14 @@ class Memory:
         """Store one call of a tool; every call is a grain of its own. `input`: JSON text. `thread`: the session it belongs to."""
         call = call_id or f"auto:{os.getpid()}-{time.monotonic_ns()}-{next(_CALLS)}"
         given = None if input is None else loads(input, "input")
-        fields = {"tool_name": name, "tool_content": result, "is_error": is_error, "session_id": thread, "tool_call_id": call, "input": given}
+        fields = {
+            "tool_name": name,
+            "tool_content": result,
+            "is_error": is_error,
+            "session_id": thread,
+            "tool_call_id": call,
+            "input": given,
+        }
         grain = self._made(GrainType.TOOL.value, {**fields, **more})
         with self._writing() as db:
             if not write.record_call(db, grain, signature(result) if is_error else None, cover=self._cover):
@@ -228,9 +235,7 @@ class Memory:
         self._note(spaces, subject, relation, None, found, run_id, began)
         return [_scored(one) for one in found]
 
-    def search(
-        self, query: str, k: int = 16, *, type: str | None = None, ns: str | None = None, run_id: str | None = None
-    ) -> list[Value]:
+    def search(self, query: str, k: int = 16, *, type: str | None = None, ns: str | None = None, run_id: str | None = None) -> list[Value]:
         """Live grains whose text holds a telling word of the query, best first."""
         demand(self.scopes, "read")
         began = time.perf_counter_ns()
@@ -349,7 +354,9 @@ class Memory:
             raise StoreError(f"{hash!r} is no address of a grain", code="AFL-STORE-020", hint="give at least 6 of its hexadecimal digits")
         found = grains.addressed(self._files.reader(), hash)
         if len(found) > 1:
-            raise StoreError(f"{hash} means several grains: {', '.join(one[:12] for one in found)}", code="AFL-STORE-035", hint="give more digits")
+            raise StoreError(
+                f"{hash} means several grains: {', '.join(one[:12] for one in found)}", code="AFL-STORE-035", hint="give more digits"
+            )
         return found[0] if found else hash
 
     def _spaces(self, ns: str | None) -> tuple[str, ...] | None:
@@ -384,7 +391,7 @@ class Memory:
         self._note(spaces, where.subject, where.relation, query or None, found, run_id, began)
         return Source(tuple(found), float(given.get("weight", 1.0)))
 
-    def _note(  # noqa: PLR0913 - one recall, each part by place
+    def _note(
         self,
         spaces: tuple[str, ...] | None,
         subject: str | None,
@@ -452,4 +459,3 @@ def _scored(one: Ranked) -> Value:
 
 def _size(path: str) -> int:
     return sum(os.path.getsize(path + end) for end in ("", "-wal", ".telemetry.db") if os.path.exists(path + end))
-

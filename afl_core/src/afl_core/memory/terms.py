@@ -44,7 +44,7 @@ def terms(text: str) -> list[str]:
 def _camel(text: str) -> Iterable[str]:
     """Pieces of words in mixed case or with digits in them, where there is more than one."""
     for word in re.findall(r"[A-Za-z0-9]+", text):
-        if not word.islower() and not word.isdigit() or any(letter.isdigit() for letter in word):
+        if (not word.islower() and not word.isdigit()) or any(letter.isdigit() for letter in word):
             pieces = _CAMEL.findall(word)
             if len(pieces) > 1 or (pieces and pieces[0] != word):
                 yield from (piece.lower() for piece in pieces)
@@ -75,9 +75,7 @@ def _words(text: str) -> Iterable[str]:
     """Words of scripts that part them: letters, digits and the marks that belong to letters, joined by what joins identifiers."""
     word: list[str] = []
     for letter in text + " ":
-        if letter.isalnum() or unicodedata.category(letter) in _MARKS:
-            word.append(letter)
-        elif letter in "_./:@#+-" and word and word[-1] not in "_./:@#+-":
+        if letter.isalnum() or unicodedata.category(letter) in _MARKS or (letter in "_./:@#+-" and word and word[-1] not in "_./:@#+-"):
             word.append(letter)
         elif word:
             made = "".join(word).rstrip("_./:@#+-")

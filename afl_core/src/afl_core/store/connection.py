@@ -34,7 +34,10 @@ def connect(path: Path | str, *, busy_ms: int = BUSY_MS, readonly: bool = False,
     _refuse_strange_file(path)
     try:
         db = sqlite3.connect(
-            f"file:{_quoted(str(path))}?mode={'ro' if readonly else 'rw'}", uri=True, isolation_level=None, timeout=busy_ms / 1000,
+            f"file:{_quoted(str(path))}?mode={'ro' if readonly else 'rw'}",
+            uri=True,
+            isolation_level=None,
+            timeout=busy_ms / 1000,
             check_same_thread=not threads,
         )
     except sqlite3.OperationalError as bad:

@@ -57,7 +57,13 @@ def in_order(db: sqlite3.Connection, after: int, most: int, cover: Cover = PLAIN
 
 
 def insert(
-    db: sqlite3.Connection, grain: Grain, *, derived_from: str | None = None, signature: str | None = None, head: bool = False, cover: Cover = PLAIN
+    db: sqlite3.Connection,
+    grain: Grain,
+    *,
+    derived_from: str | None = None,
+    signature: str | None = None,
+    head: bool = False,
+    cover: Cover = PLAIN,
 ) -> None:
     """A new row for a grain that is not there yet."""
     db.execute(_INSERT, _row(grain, derived_from, signature, head=head, cover=cover))

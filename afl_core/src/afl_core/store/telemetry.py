@@ -82,7 +82,9 @@ def _version(db: sqlite3.Connection) -> str | None:
     return row[0] if row else None
 
 
-def write(db: sqlite3.Connection, recalls: Iterable[tuple[Recalled, str | None]], budgets: Sequence[tuple[int, bool]], *, log: bool) -> None:
+def write(
+    db: sqlite3.Connection, recalls: Iterable[tuple[Recalled, str | None]], budgets: Sequence[tuple[int, bool]], *, log: bool
+) -> None:
     """Add recalls, each with the key of its question, and budget samples (ms, overflow). `log`: each recall also gets a row of its own."""
     db.execute("BEGIN IMMEDIATE")
     for one, qkey in recalls:
@@ -130,7 +132,10 @@ def scrub(db: sqlite3.Connection, hashes: Iterable[str], texts: Iterable[str]) -
         db.execute("DELETE FROM telem_recall_log WHERE instr(top_hashes, ?) > 0", (hash,))
     for text in texts:
         folded = text.lower()
-        db.execute("DELETE FROM telem_recall_log WHERE instr(lower(coalesce(subject, '')), ?) OR instr(lower(coalesce(query, '')), ?)", (folded, folded))
+        db.execute(
+            "DELETE FROM telem_recall_log WHERE instr(lower(coalesce(subject, '')), ?) OR instr(lower(coalesce(query, '')), ?)",
+            (folded, folded),
+        )
         db.execute("DELETE FROM telem_query_stat WHERE instr(lower(qkey), ?) OR instr(lower(sample), ?)", (folded, folded))
     db.execute("COMMIT")
     db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
@@ -157,5 +162,7 @@ def asked(db: sqlite3.Connection, since_day: int, ns: str | None) -> list[tuple[
 
 def budgets(db: sqlite3.Connection, since_day: int) -> tuple[int, int]:
     """(samples, overflows) since a day."""
-    row = db.execute("SELECT coalesce(sum(sample_count), 0), coalesce(sum(overflow_count), 0) FROM telem_budget_stat WHERE day >= ?", (since_day,))
+    row = db.execute(
+        "SELECT coalesce(sum(sample_count), 0), coalesce(sum(overflow_count), 0) FROM telem_budget_stat WHERE day >= ?", (since_day,)
+    )
     return tuple(row.fetchone())  # type: ignore[return-value]
