@@ -8,18 +8,22 @@ import threading
 from collections.abc import Iterator
 
 from afl_core.model.errors import StoreError
+from afl_core.store import inherited
 from afl_core.store.connection import connect, writing
 
 
 class Connections:
-    """Open until `close`."""
+    """Open until `close`. A forked child opens its own."""
+
+    _local: threading.local
+    _all: list[tuple[threading.Thread, sqlite3.Connection]]
+    _lock: contextlib.AbstractContextManager[bool]
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self._local = threading.local()
-        self._all: list[sqlite3.Connection] = []
-        self._lock = threading.RLock()
         self._closed = False
+        self._begin()
+        inherited.after_fork(self._after_fork)
 
     def reader(self) -> sqlite3.Connection:
         """This thread's connection."""
@@ -29,7 +33,8 @@ class Connections:
         if db is None:
             db = self._local.db = connect(self.path, threads=True)
             with self._lock:
-                self._all.append(db)
+                self._close_of_ended_threads()
+                self._all.append((threading.current_thread(), db))
         return db
 
     @contextlib.contextmanager
@@ -43,6 +48,21 @@ class Connections:
         """Close every thread's connection."""
         with self._lock:
             self._closed = True
-            for db in self._all:
+            for _, db in self._all:
                 db.close()
             self._all.clear()
+
+    def _close_of_ended_threads(self) -> None:
+        for thread, db in self._all:
+            if not thread.is_alive():
+                db.close()
+        self._all = [(thread, db) for thread, db in self._all if thread.is_alive()]
+
+    def _begin(self) -> None:
+        self._local = threading.local()
+        self._all = []
+        self._lock = threading.RLock()
+
+    def _after_fork(self) -> None:
+        inherited.keep(db for _, db in self._all)
+        self._begin()

@@ -10,36 +10,29 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
-from types import TracebackType
-from typing import Any, Self
+from sqlite3 import Connection
+from typing import Any
 
-from afl_core.api.connections import Connections
-from afl_core.api.reserved import demand, narrowed, refuse_reserved
-from afl_core.memory import erase, index, write
+from afl_core.api.opened import ANY_NS, SIDECAR, Opened
+from afl_core.api.reserved import demand, refuse_reserved
+from afl_core.memory import erase, tombstones, undo, write
 from afl_core.memory.assemble import Source, assemble
-from afl_core.memory.rank import DEFAULT, Ranked, Weights
+from afl_core.memory.rank import Ranked
 from afl_core.memory.recall import Where
 from afl_core.memory.recall import recall as find_about
 from afl_core.memory.recall import search as find_text
-from afl_core.memory.signatures import signature
-from afl_core.memory.telemetry import Telemetry, mode_of
-from afl_core.model.clock import Clock, now_ms
 from afl_core.model.codec import loads
-from afl_core.model.errors import ModelError, StoreError
-from afl_core.model.grain import DEFAULT_NS, Grain, GrainType, HeadKey, make
+from afl_core.model.errors import ModelError
+from afl_core.model.grain import Grain, GrainType, HeadKey
 from afl_core.store import grains
-from afl_core.store.cover import PLAIN, Cover
-from afl_core.store.migrate import open_or_create
-from afl_core.store.telemetry import Recalled
 
 __all__ = ["Memory"]
 
-ANY_NS = "*"
-"""As a namespace to read: every one."""
 HISTORY = 512
 """Grains of one history."""
 _CALLS = count()
@@ -47,54 +40,15 @@ _CALLS = count()
 Value = dict[str, Any]
 
 
-class Memory:
+class Memory(Opened):
     """A memory file. Use as a context manager, or call `close`.
 
     `ns`: the namespace that is written, and read where none is named. `actor`: who acts, for the audit. `passphrase`: contents are sealed with
     it. `telemetry`: off, aggregate or full. `index_text`: whether free text can be searched. `scopes`: what this handle may do, of read, write,
-    forget, review and apply; they narrow, never widen. `weights`: how recalls are put in order.
+    forget, review and apply; they narrow, never widen (keeping the text index up to date needs none). `weights`: how recalls are put in order.
 
     Every error is an `AflError` with a code, a sentence and the next step. A file that another process is writing is waited for.
     """
-
-    def __init__(  # noqa: PLR0913 - what a memory is, each by name
-        self,
-        path: str | os.PathLike[str],
-        ns: str = DEFAULT_NS,
-        actor: str = "user:local",
-        passphrase: str | None = None,
-        telemetry: str = "aggregate",
-        index_text: bool = True,
-        scopes: Collection[str] | None = None,
-        *,
-        weights: Weights = DEFAULT,
-        clock: Clock = now_ms,
-    ) -> None:
-        self.path = os.path.abspath(os.fspath(path))
-        self.ns, self.actor, self.index_text, self.weights = ns, actor, index_text, weights
-        self.scopes = narrowed(None, scopes)
-        self._clock = clock
-        mode = mode_of(telemetry)
-        open_or_create(self.path, clock=clock)
-        self._files = Connections(self.path)
-        try:
-            self._cover: Cover = self._unlock(passphrase)
-        except BaseException:
-            self._files.close()
-            raise
-        self._telemetry = Telemetry(f"{self.path}.telemetry.db", mode, clock, self._cover)
-        self._unindexed = 0
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Write what telemetry holds and close the file. What is not indexed yet is indexed at the next search."""
-        self._telemetry.close()
-        self._files.close()
 
     # -------------------------------------------------------------------------------------------------------------------------------- writing
 
@@ -107,14 +61,14 @@ class Memory:
         return grain.hash
 
     def add_fact(self, subject: str, relation: str, object: str, confidence: float | None = None, **more: Any) -> str:
-        """Store a fact; where the newest one of its subject and relation already says exactly this, gives that one's address."""
+        """Store a fact; where a head of its subject and relation already says all that is given here, gives that one's address."""
         fields = {"subject": subject, "relation": relation, "object": object, "confidence": confidence, **more}
         grain = self._made(GrainType.FACT.value, fields)
         key = HeadKey(grain.ns, grain.fields["subject"], grain.fields["relation"])
         with self._writing() as db:
             for head in grains.heads(db, key, self._cover):
                 there = grains.get(db, head, self._cover)
-                if there is not None and _same_but_time(there.grain, grain):
+                if there is not None and _says(there.grain, grain):
                     return head
             write.add(db, grain, cover=self._cover)
         self._index_later(1)
@@ -151,18 +105,18 @@ class Memory:
         }
         grain = self._made(GrainType.TOOL.value, {**fields, **more})
         with self._writing() as db:
-            if not write.record_call(db, grain, signature(result) if is_error else None, cover=self._cover):
-                raise StoreError("this value was forgotten and stays out, also in another spelling", code="AFL-STORE-030")
+            address = write.record_call(db, grain, cover=self._cover)
         self._index_later(1)
-        return grain.hash
+        return address
 
     def supersede(self, old: str, fields: Mapping[str, Any] | None = None, **more: Any) -> str:
         """Put a new grain of the same type in the place of a live one; what is not given is taken over. Gives the new address."""
-        there = self.get(old)
-        kept = {key: value for key, value in there["fields"].items() if key not in ("created_at", "derived_from")}
-        grain = self._made(there["type"], {**kept, **(fields or {}), **more})
+        old = self._address(old)
         with self._writing() as db:
-            write.supersede(db, there["hash"], grain, cover=self._cover)
+            there = self._mine(db, old)
+            kept = {key: value for key, value in there.grain.fields.items() if key not in ("created_at", "derived_from")}
+            grain = self._made(there.grain.type.value, {**kept, **(fields or {}), **more})
+            write.supersede(db, old, grain, cover=self._cover)
         self._index_later(1)
         return grain.hash
 
@@ -170,48 +124,80 @@ class Memory:
         """Let a grain that is there already take the place of another one; nothing is copied."""
         loser, winner = self._address(loser), self._address(winner)
         with self._writing() as db:
-            self._refuse_owned(db, loser)
+            self._mine(db, loser)
             write.link(db, loser, winner, self._clock(), cover=self._cover)
 
     def retract(self, hash: str) -> None:
-        """Take a grain back: it stays in its history and is recalled no more. Adding it again brings it back."""
-        hash = self._address(hash)
+        """Take a grain back: it stays in its history and is recalled no more. Adding it again, or `undo`, brings it back."""
+        address = self._address(hash)
         with self._writing() as db:
-            self._refuse_owned(db, hash)
-            write.retract(db, hash, now=self._clock(), cover=self._cover)
+            self._mine(db, address)
+            write.retract(db, address, now=self._clock(), cover=self._cover)
 
     def merge_heads(self, subject: str, relation: str, object: str, ns: str | None = None, **more: Any) -> str:
-        """End a fork: one fact takes the place of all heads of a subject and relation. Gives its address."""
+        """End a fork: one fact takes the place of all heads of a subject and relation, which its context names. Gives its address."""
         where = ns or self.ns
+        refuse_reserved(where)
         with self._writing() as db:
-            key = HeadKey(where, subject, relation)
-            tips = grains.heads(db, key, self._cover)
-            context = {"merge_parents": tips}
-            fields = {"subject": subject, "relation": relation, "object": object, "namespace": where, "context": context, **more}
-            hash = write.merge(db, key, self._made(GrainType.FACT.value, fields), cover=self._cover)
+            tips = grains.heads(db, HeadKey(where, subject, relation), self._cover)
+            context = {**more.pop("context", {}), "merge_parents": tips}
+            fields = {"namespace": where, **more, "subject": subject, "relation": relation, "object": object, "context": context}
+            merged = self._made(GrainType.FACT.value, fields)
+            write.merge(db, HeadKey(where, merged.fields["subject"], merged.fields["relation"]), merged, cover=self._cover)
         self._index_later(1)
-        return hash
+        return merged.hash
 
-    def forget(self, hash: str, *, keep_out: bool = False, dry_run: bool = False) -> list[str]:
-        """Erase a grain: row, index, telemetry, and its bytes. Gives the addresses (to be) erased. `keep_out`: its value stays out from now on."""
-        demand(self.scopes, "forget")
-        return self._erase([self._address(hash)], [], keep_out=keep_out, dry_run=dry_run)
+    def undo(self, hash: str) -> str:
+        """Bring a grain back by undoing what hid it; gives what that was: supersede, link, merge or retract.
 
-    def forget_subject(self, subject: str, ns: str | None = None, *, keep_out: bool = False, dry_run: bool = False) -> list[str]:
-        """Erase every fact about a subject and its parts (`pat`, `pat#visit1`, never `patricia`), and what telemetry knows of it."""
+        A grain that was made to take its place is withdrawn; of a merge every head comes back. What was forgotten is never brought back.
+        """
+        address = self._address(hash)
+        with self._writing() as db:
+            self._mine(db, address)
+            return undo.undo(db, address, self._clock(), cover=self._cover)
+
+    # ----------------------------------------------------------------------------------------------------------------------------- forgetting
+
+    def forget(self, hash: str, *, keep_out: bool = False, dry_run: bool = False, because: str = "") -> list[str]:
+        """Erase a grain: row, index, telemetry, and its bytes. Gives the addresses (to be) erased. `keep_out`: its value stays out from now on.
+
+        The audit holds who, when, `because` and a fingerprint of the address. Raises `StoreError` (AFL-STORE-032) when another process still
+        holds the bytes: the rows are gone, and the next forget, `sweep` or opening does the rest.
+        """
+        address = self._address(hash)
+        return self._forget([address], "forget", address, (), keep_out=keep_out, dry_run=dry_run, because=because)
+
+    def forget_subject(
+        self, subject: str, ns: str | None = None, *, keep_out: bool = False, dry_run: bool = False, because: str = ""
+    ) -> list[str]:
+        """Erase every grain about a subject and its parts (`pat`, `pat#visit1`, never `patricia`), and what telemetry knows of it."""
         demand(self.scopes, "forget")
-        found = erase.subject_hashes(self._files.reader(), subject, ns or self.ns, self._cover)
-        return self._erase(found, [subject], keep_out=keep_out, dry_run=dry_run)
+        space = None if ns == ANY_NS else ns or self.ns
+        found = erase.subject_hashes(self._files.reader(), subject, space, self._cover)
+        return self._forget(found, "forget_subject", subject, (subject,), keep_out=keep_out, dry_run=dry_run, because=because)
+
+    def sweep(self) -> bool:
+        """Finish a forget that broke off or met a reader; False when there was nothing left to do."""
+        demand(self.scopes, "forget")
+        return self._finish_forgetting()
+
+    def allow(self, type: str, fields: Mapping[str, Any] | None = None, **more: Any) -> bool:
+        """Let a value in again that was forgotten with `keep_out`; False when it was not kept out. `stats` counts those that are."""
+        demand(self.scopes, "forget")
+        grain = self._made(type, {**(fields or {}), **more})
+        with self._files.writer() as db:
+            allowed = tombstones.allow(db, grain, self._cover)
+            if allowed:
+                self._audit(db, "allow", grain.hash, {}, "", self._clock())
+        return allowed
 
     # -------------------------------------------------------------------------------------------------------------------------------- reading
 
     def get(self, hash: str) -> Value:
         """One grain by its address or the beginning of it, live or not: hash, type, superseded_by, derived_from and its fields."""
         demand(self.scopes, "read")
-        there = grains.get(self._files.reader(), self._address(hash), self._cover)
-        if there is None:
-            raise StoreError(f"there is no grain {hash[:12]}", code="AFL-STORE-020", hint="use the hash of a grain that is there")
-        return _told(there)
+        return _told(self._there(self._files.reader(), self._address(hash)))
 
     def recall(  # noqa: PLR0913 - what narrows a recall, each by name
         self,
@@ -295,11 +281,18 @@ class Memory:
         return verify(self._files.reader(), self._cover, progress=progress)
 
     def stats(self) -> Value:
-        """Counts by type and namespace, sizes in bytes, what waits to be indexed."""
+        """Counts by type and namespace, sizes in bytes, what waits to be indexed or swept, how many values are kept out, the state of telemetry."""
         demand(self.scopes, "read")
         from afl_core.memory.verify import stats
 
-        return {**stats(self._files.reader()), "path": self.path, "bytes": _size(self.path), "telemetry": self._telemetry.mode}
+        db = self._files.reader()
+        return {
+            **stats(db),
+            "unswept": len(erase.pending(db)),
+            "path": self.path,
+            "bytes": sum(os.path.getsize(self.path + end) for end in ("", "-wal", SIDECAR) if os.path.exists(self.path + end)),
+            "telemetry": self._telemetry.state(),
+        }
 
     def telemetry(self, days: int = 30, ns: str | None = None) -> Value:
         """What was recalled and asked in the last days: access, queries and budget."""
@@ -308,78 +301,18 @@ class Memory:
 
         return view(self._telemetry, self._clock(), days, ns)
 
-    def flush(self) -> None:
-        """Index what waits and write what telemetry holds."""
-        if self.index_text and "write" in self.scopes:
-            index.refresh(self._files.reader(), self._cover)
-        self._telemetry.flush()
-
-    # -------------------------------------------------------------------------------------------------------------------------------- inside
-
-    def _unlock(self, passphrase: str | None) -> Cover:
-        if passphrase is not None:
-            from afl_core.vault.content import unlock
-
-            with self._files.writer(durable=True) as db:
-                return unlock(db, passphrase)
-        from afl_core.store.status import meta
-
-        if meta(self._files.reader(), "content_salt"):
-            raise StoreError(f"the contents of {self.path} are sealed", code="AFL-STORE-034", hint="open it with its passphrase")
-        return PLAIN
-
-    def _writing(self) -> Any:
-        demand(self.scopes, "write")
-        return self._files.writer()
-
-    def _made(self, type: str, fields: Mapping[str, Any]) -> Grain:
-        try:
-            kind = GrainType(type)
-        except ValueError as bad:
-            known = ", ".join(one.value for one in GrainType)
-            raise ModelError(f"{type!r} is no type of a grain; there are {known}", code="AFL-MODEL-003") from bad
-        grain = make(kind, {"namespace": self.ns, **{key: value for key, value in fields.items() if value is not None}}, self._clock())
-        refuse_reserved(grain.ns)
-        return grain
-
-    def _refuse_owned(self, db: Any, hash: str) -> None:
-        there = grains.get(db, hash, self._cover)
-        if there is not None:
-            refuse_reserved(there.grain.ns)
-
-    def _address(self, hash: str) -> str:
-        if len(hash) == 64:
-            return hash
-        if len(hash) < 6 or not all(digit in "0123456789abcdef" for digit in hash):
-            raise StoreError(f"{hash!r} is no address of a grain", code="AFL-STORE-020", hint="give at least 6 of its hexadecimal digits")
-        found = grains.addressed(self._files.reader(), hash)
-        if len(found) > 1:
-            raise StoreError(
-                f"{hash} means several grains: {', '.join(one[:12] for one in found)}", code="AFL-STORE-035", hint="give more digits"
-            )
-        return found[0] if found else hash
-
-    def _spaces(self, ns: str | None) -> tuple[str, ...] | None:
-        return None if ns == ANY_NS else (ns or self.ns,)
-
-    def _index_later(self, added: int) -> None:
-        self._unindexed += added
-        if self.index_text and self._unindexed >= index.WAITING:
-            self._unindexed = 0
-            index.refresh(self._files.reader(), self._cover)
+    # --------------------------------------------------------------------------------------------------------------------------------- inside
 
     def _find_text(self, query: str, where: Where, most: int) -> list[Ranked]:
-        if not self.index_text:
-            raise StoreError("this memory was opened without its text index", code="AFL-STORE-036", hint="open it with index_text=True")
-        db = self._files.reader()
-        if index.waiting(db):
-            index.refresh(db, self._cover)
-            self._unindexed = 0
-        return find_text(db, query, where, self._clock(), most, cover=self._cover, weights=self.weights)
+        return find_text(self._ready_to_search(), query, where, self._clock(), most, cover=self._cover, weights=self.weights)
 
     def _source(self, given: Mapping[str, Any], number: int, most: int, run_id: str | None) -> Source:
         if unknown := given.keys() - {"subject", "relation", "query", "ns", "weight"}:
-            raise ModelError(f"source {number} has an unknown key {min(unknown)!r}", code="AFL-MODEL-008")
+            raise ModelError(
+                f"source {number} has an unknown key {min(unknown)!r}",
+                code="AFL-MODEL-008",
+                hint="use subject, relation, query, ns, weight",
+            )
         began = time.perf_counter_ns()
         spaces = self._spaces(given.get("ns"))
         where = Where(spaces, given.get("subject"), given.get("relation"))
@@ -391,54 +324,42 @@ class Memory:
         self._note(spaces, where.subject, where.relation, query or None, found, run_id, began)
         return Source(tuple(found), float(given.get("weight", 1.0)))
 
-    def _note(
-        self,
-        spaces: tuple[str, ...] | None,
-        subject: str | None,
-        relation: str | None,
-        query: str | None,
-        found: Sequence[Ranked],
-        run_id: str | None,
-        began: int,
-    ) -> None:
-        if self._telemetry.mode == "off":
-            return
-        latency = (time.perf_counter_ns() - began) // 1_000
-        hashes = tuple(one.stored.grain.hash for one in found)
-        ns = ANY_NS if spaces is None else spaces[0]
-        self._telemetry.recalled(Recalled(self._clock(), ns, subject, relation, query, hashes, latency, run_id))
-
     def _heads(self, key: HeadKey) -> list[grains.Stored]:
         demand(self.scopes, "read")
         db = self._files.reader()
-        tips = (grains.get(db, hash, self._cover) for hash in grains.heads(db, key, self._cover))
+        tips = (grains.get(db, address, self._cover) for address in grains.heads(db, key, self._cover))
         return _newest_first([tip for tip in tips if tip is not None])
 
-    def _erase(self, hashes: Sequence[str], texts: Sequence[str], *, keep_out: bool, dry_run: bool) -> list[str]:
-        db = self._files.reader()
-        for hash in hashes:
-            if grains.place_of(db, hash) is None:
-                raise StoreError(f"there is no grain {hash[:12]}", code="AFL-STORE-020", hint="use the hash of a grain that is there")
-            self._refuse_owned(db, hash)
-        if dry_run or not hashes:
-            return list(hashes)
-        said = list(texts)
-        with self._files.writer(durable=True) as db:
-            for hash in hashes:
-                gone = erase.forget(db, hash, self._clock(), keep_out=keep_out, cover=self._cover)
-                if gone.grain.head_key is not None and len(hashes) == 1:
-                    said.append(str(gone.grain.fields.get("object", "")))
-        self._telemetry.scrub(hashes, said)
-        erase.sweep(db)
-        return list(hashes)
+    def _forget(
+        self, addresses: Sequence[str], verb: str, named: str, texts: Sequence[str], *, keep_out: bool, dry_run: bool, because: str
+    ) -> list[str]:
+        demand(self.scopes, "forget")
+        for address in addresses:
+            self._mine(self._files.reader(), address)
+        if addresses and not dry_run:
+            body = {"grains_erased": len(addresses), "keep_out": keep_out}
+            self._erase(addresses, texts, keep_out=keep_out, noted=lambda db, now: self._audit(db, verb, named, body, because, now))
+        return list(addresses)
+
+    def _audit(self, db: Connection, verb: str, named: str, body: Mapping[str, Any], because: str, now: int) -> None:
+        """A row of the audit chain about a grain or a subject: never its name, only a fingerprint of it."""
+        from afl_core.changes.audit import record
+
+        record(db, actor=self.actor, action=f"grain.{verb}", target=fingerprint(named), body=body, reason=because, now=now)
+
+
+def fingerprint(named: str) -> str:
+    """What the audit calls a grain or a subject that is gone: the first 8 bytes of its SHA-256, in hexadecimal digits."""
+    return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
 def _newest_first(heads: Sequence[grains.Stored]) -> list[grains.Stored]:
     return sorted(heads, key=lambda one: (one.grain.created_ms, one.grain.hash), reverse=True)
 
 
-def _same_but_time(left: Grain, right: Grain) -> bool:
-    return {**left.fields, "created_at": 0} == {**right.fields, "created_at": 0}
+def _says(there: Grain, given: Grain) -> bool:
+    """Whether a grain says everything that another one would; when either was made does not count."""
+    return all(there.fields.get(name) == value for name, value in given.fields.items() if name != "created_at")
 
 
 def _told(there: grains.Stored) -> Value:
@@ -449,13 +370,14 @@ def _told(there: grains.Stored) -> Value:
         "superseded_by": there.superseded_by,
         "derived_from": there.derived_from,
         "fields": dict(grain.fields),
-        **{key: value for key, value in grain.fields.items() if key not in ("type", "hash", "fields")},
+        **{key: value for key, value in grain.fields.items() if key not in _OURS},
     }
 
 
+_OURS = ("hash", "type", "superseded_by", "derived_from", "fields")
+"""Keys of a value that say where a grain is; a field of that name is only in `fields`."""
+
+
 def _scored(one: Ranked) -> Value:
-    return {**one.stored.grain.fields, "hash": one.stored.grain.hash, "type": one.stored.grain.type.value, "score": one.score}
-
-
-def _size(path: str) -> int:
-    return sum(os.path.getsize(path + end) for end in ("", "-wal", ".telemetry.db") if os.path.exists(path + end))
+    grain = one.stored.grain
+    return {**grain.fields, "hash": grain.hash, "type": grain.type.value, "score": one.score}

@@ -52,15 +52,15 @@ def assemble(sources: Sequence[Source], budget: int, *, by_grains: bool = False)
         total -= weight
         spent = 0
         for one in source.candidates:
-            hash = one.stored.grain.hash
-            if hash in taken:
+            address = one.stored.grain.hash
+            if address in taken:
                 continue
             line = shown(one.stored.grain)
             cost = 1 if by_grains else text_tokens(line)
             if spent + cost > share:
-                dropped.append(Dropped(hash, number, cost))
+                dropped.append(Dropped(address, number, cost))
                 continue
-            taken[hash] = (one, line)
+            taken[address] = (one, line)
             spent += cost
         left -= spent
     kept = [one for one in dropped if one.hash not in taken]

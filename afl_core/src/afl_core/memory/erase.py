@@ -1,62 +1,121 @@
-"""Forgetting: rows, index, links and telemetry go, and then the bytes. What is to go can be listed first."""
+"""Forgetting: rows, index, links and telemetry go, and then the bytes. What is to go can be listed first.
+
+A forget is three steps, and a process may die behind each: the rows go in one transaction, the sidecar is scrubbed, the bytes are swept. Until the
+last one is done the memory knows that it is not, and whoever opens it, sweeps it or forgets next does the rest.
+"""
 
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager
 
 from afl_core.memory import index, tombstones
+from afl_core.memory import terms as words
 from afl_core.model.errors import StoreError
-from afl_core.store import grains, operations, terms
+from afl_core.model.grain import GrainType
+from afl_core.model.grain_text import searchable
+from afl_core.store import grains, operations, status, terms
+from afl_core.store.connection import writing
 from afl_core.store.cover import PLAIN, Cover
 
+LAST, SWEPT = "forget_last", "forget_swept"
+"""Names in `meta`: number and time (ms) of the operation that forgot last, and the number up to which everything is gone."""
 
-def forget(db: sqlite3.Connection, hash: str, now: int, *, keep_out: bool, cover: Cover = PLAIN) -> grains.Stored:
+
+def forget(db: sqlite3.Connection, address: str, now: int, *, keep_out: bool, cover: Cover = PLAIN) -> grains.Stored:
     """Delete a grain with everything that is kept of it; gives what it was. In the caller's transaction; `sweep` afterwards removes the bytes.
 
-    Another live grain of its thing becomes the head. `keep_out`: its value cannot be added again, in no spelling.
+    Another live grain of its thing becomes the head; what it had taken the place of is linked to what took its own. `keep_out`: its value cannot
+    be added again, in no spelling.
     """
-    there = grains.get(db, hash, cover)
+    there = grains.get(db, address, cover)
     if there is None:
-        raise StoreError(f"there is no grain {hash[:12]}", code="AFL-STORE-020", hint="use the hash of a grain that is there")
+        raise StoreError(f"there is no grain {address[:12]}", code="AFL-STORE-020", hint="use the hash of a grain that is there")
     if keep_out:
-        operations.bury(db, tombstones.hash_of(db, there.grain), now)
+        tombstones.bury(db, there.grain, now, cover)
     key = there.grain.head_key
-    left = [head for head in grains.heads(db, key, cover) if head != hash] if key is not None else []
+    tips = grains.heads(db, key, cover) if key is not None else []
     index.remove(db, there, cover)
-    grains.delete(db, hash)
-    if key is not None:
+    grains.delete(db, address)
+    if key is not None and address in tips:
+        left = [head for head in tips if head != address]
         grains.set_heads(db, key, left or grains.live_of(db, key, cover)[:1], cover)
-    operations.log(db, operations.FORGET, hash, None, now)
+    n = operations.log(db, operations.FORGET, address, None, now, heads=())
+    status.set_meta(db, LAST, f"{n}:{now}")
     return there
 
 
-def sweep(db: sqlite3.Connection) -> None:
+def expire(db: sqlite3.Connection, before_ms: int, most: int = index.AT_ONCE) -> int:
+    """Delete captured tool calls older than a time, at most so many, in the caller's transaction; gives how many. Not a forgetting: no trace stays."""
+    rows = db.execute(
+        "SELECT hash FROM grains WHERE type = ? AND created_ms < ? AND call_id IS NOT NULL ORDER BY created_ms LIMIT ?",
+        (GrainType.TOOL.value, before_ms, most),
+    ).fetchall()
+    for row in rows:
+        there = grains.get(db, row[0])
+        if there is not None:
+            index.remove(db, there)
+            grains.delete(db, row[0])
+    return len(rows)
+
+
+def last(db: sqlite3.Connection) -> tuple[int, int]:
+    """Number and time (ms) of the operation that forgot last; zeros when nothing was forgotten."""
+    n, _, at_ms = status.meta(db, LAST, "0:0").partition(":")
+    return int(n), int(at_ms)
+
+
+def pending(db: sqlite3.Connection) -> list[str]:
+    """Addresses of forgotten grains whose bytes may still be somewhere."""
+    swept = int(status.meta(db, SWEPT, "0"))
+    return [one.hash for one in operations.forgotten(db, swept)] if last(db)[0] > swept else []
+
+
+def sweep(db: sqlite3.Connection, turn: Callable[[], AbstractContextManager[sqlite3.Connection]] | None = None) -> None:
     """After the commit: merge the index, and let the log of writes be written into the file and emptied, so that no byte is left in either.
 
-    Raises `StoreError` (AFL-STORE-032) when a reader keeps the log from being emptied; the rows are gone, and the next sweep ends it.
+    Merges in steps that are transactions of their own (`turn` opens one). Raises `StoreError` (AFL-STORE-032) when a reader keeps the log from
+    being emptied; the rows are gone, and the next sweep ends it.
     """
-    db.execute("BEGIN IMMEDIATE")
-    terms.compress(db)
-    db.execute("COMMIT")
+    turn = turn if turn is not None else lambda: writing(db)
+    upto, more = last(db)[0], False
+    while True:
+        with turn():
+            going = terms.compress(db, more=more)
+        more = True
+        if not going:
+            break
     busy, *_ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
     if busy:
         raise StoreError(
             "the grains are deleted, but another process is reading: their bytes are still in the write-ahead log",
             code="AFL-STORE-032",
-            hint="close other readers and run: afl forget --sweep",
+            hint="close other readers, then call sweep() of the memory; the next forget and the next opening do the same",
         )
+    with turn():
+        status.set_meta(db, SWEPT, str(upto))
+
+
+def gone_words(db: sqlite3.Connection, forgotten: Sequence[grains.Stored], cover: Cover = PLAIN) -> set[str]:
+    """The terms of forgotten grains that no other grain holds: no question may keep them either."""
+    said = {term for one in forgotten for term in words.terms(searchable(one.grain))}
+    named = {cover.name(term): term for term in said}
+    left = terms.frequencies(db, list(named), 1)
+    return {term for name, term in named.items() if name not in left}
 
 
 def subject_hashes(db: sqlite3.Connection, subject: str, ns: str | None, cover: Cover = PLAIN) -> Sequence[str]:
-    """The facts about a subject and its parts, whichever way contents are kept."""
+    """The grains about a subject and its parts, whichever way contents are kept. Lessons are changed elsewhere."""
     if cover is PLAIN:
-        return list(grains.of_subject(db, subject, ns))
+        return grains.of_subject(db, subject, ns)
     found, after = [], 0
     while batch := grains.in_order(db, after, 1_000, cover):
         after = batch[-1].seq
         for one in batch:
-            about = str(one.grain.fields.get("subject", ""))
-            if (about == subject or about.startswith(subject + "#")) and ns in (None, one.grain.ns):
+            about = one.grain.fields.get("subject")
+            if one.grain.type is GrainType.LESSON or not isinstance(about, str) or ns not in (None, one.grain.ns):
+                continue
+            if about == subject or about.startswith(subject + "#"):
                 found.append(one.grain.hash)
     return found

@@ -1,9 +1,13 @@
-"""The text index, made behind the writes: what was added is indexed before the next search, or every few hundred grains."""
+"""The text index, made behind the writes: what was added is indexed before the next search, or every few hundred grains.
+
+It holds nothing of its own: whoever may read may also bring it up to date, and an index of older terms is emptied and made anew.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 
 from afl_core.memory import terms
 from afl_core.model.grain_text import searchable
@@ -25,30 +29,34 @@ def body(stored: grains.Stored, cover: Cover) -> str:
 
 
 def waiting(db: sqlite3.Connection) -> int:
-    """About how many grains are not indexed yet."""
-    last = db.execute("SELECT max(seq) FROM grains").fetchone()[0] or 0
-    return int(last) - rows.upto(db)
+    """How many grains are not indexed yet, at most: those that were deleted meanwhile count."""
+    return max(0, grains.last_seq(db) - (rows.upto(db) if rows.version(db) == terms.VERSION else 0))
 
 
-def refresh(db: sqlite3.Connection, cover: Cover = PLAIN, *, progress: Callable[[int], None] = lambda _left: None) -> int:
-    """Index whatever waits; gives how many grains that were. An index of older terms is made anew."""
+def refresh(
+    db: sqlite3.Connection,
+    cover: Cover = PLAIN,
+    *,
+    turn: Callable[[], AbstractContextManager[sqlite3.Connection]] | None = None,
+    progress: Callable[[int], None] = lambda _left: None,
+) -> int:
+    """Index whatever waits, a few hundred grains a transaction (`turn` opens one); gives how many grains that were."""
     done = 0
-    if rows.version(db) not in (0, terms.VERSION):
-        with writing(db):
-            rows.clear(db)
     while waiting(db):
-        with writing(db):
+        with turn() if turn is not None else writing(db):
+            if rows.version(db) not in (0, terms.VERSION):
+                rows.clear(db)
             found = grains.in_order(db, rows.upto(db), AT_ONCE, cover)
-            if not found:  # the last ones were forgotten
-                rows.write(db, [], db.execute("SELECT max(seq) FROM grains").fetchone()[0] or 0, terms.VERSION)
-                break
-            rows.write(db, [(one.seq, body(one, cover)) for one in found], found[-1].seq, terms.VERSION)
+            upto = found[-1].seq if found else grains.last_seq(db)
+            rows.write(db, [(one.seq, body(one, cover)) for one in found], upto, terms.VERSION)
         done += len(found)
         progress(waiting(db))
     return done
 
 
 def remove(db: sqlite3.Connection, stored: grains.Stored, cover: Cover = PLAIN) -> None:
-    """Take a grain out, in the transaction that deletes it."""
-    if stored.seq <= rows.upto(db):
+    """Take a grain out, in the transaction that deletes it. An index of older terms goes as a whole: only they could take it out."""
+    if rows.version(db) not in (0, terms.VERSION):
+        rows.clear(db)
+    elif stored.seq <= rows.upto(db):
         rows.remove(db, stored.seq, body(stored, cover))

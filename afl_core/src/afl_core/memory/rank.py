@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable
 
 import attrs
@@ -40,7 +41,7 @@ def score(stored: Stored, match: float, now: int, weights: Weights = DEFAULT) ->
     confidence = given if isinstance(given, int | float) else weights.confidence
     age_days = max(0, now - stored.grain.created_ms) / DAY_MS
     sure = weights.sure + (1 - weights.sure) * min(1.0, max(0.0, confidence))
-    fresh = weights.fresh + (1 - weights.fresh) * 2.0 ** (-age_days / weights.half_life_days)
+    fresh = weights.fresh + (1 - weights.fresh) * math.exp2(-age_days / weights.half_life_days)
     return match * sure * fresh
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 import attrs
 
 from afl_core.memory import terms as words
 from afl_core.memory.rank import DEFAULT, Ranked, Weights, ranked
+from afl_core.model.grain import GrainType
 from afl_core.store import grains
 from afl_core.store import terms as rows
 from afl_core.store.cover import PLAIN, Cover
@@ -23,8 +24,8 @@ COMMON_ROWS, COMMON_MOST = 200, 4_000
 """... one that stands in fewer than the first always says something, and in as many as the second never."""
 TERMS_LOOKED_AT = 64
 """Of a long question, the first so many terms."""
-BEGINNINGS = 8
-"""Terms that begin like a word of the question, where the word itself stands nowhere."""
+BEGINNINGS = 32
+"""Words that begin like one of the question, where the word itself stands nowhere; together they count as one term."""
 
 
 @attrs.frozen
@@ -43,42 +44,75 @@ class Where:
 
 
 def recall(db: sqlite3.Connection, where: Where, now: int, most: int, *, cover: Cover = PLAIN, weights: Weights = DEFAULT) -> list[Ranked]:
-    """Live grains that are about something, best first."""
-    condition, values = _condition(where, cover)
-    found = db.execute(f"{_SELECT} WHERE {condition} ORDER BY grains.seq DESC LIMIT {CANDIDATES}", values).fetchall()
+    """Live grains that are about something, best first. Of very many, the newest are looked at."""
+    found: list[sqlite3.Row] = []
+    for one in _spread(db, where):
+        condition, values = _condition(one, cover)
+        order = "+created_ms" if one.subject is not None or one.relation is not None or one.tool_call_id is not None else "created_ms"
+        found += db.execute(f"{_SELECT} WHERE {condition} ORDER BY {order} DESC LIMIT {CANDIDATES}", values)
     return ranked([(grains.read(row, cover), 1.0) for row in found], now, most, weights)
+
+
+def _spread(db: sqlite3.Connection, where: Where) -> list[Where]:
+    """A recall as one or several that an index answers: every namespace of its own, and every type where nothing is named."""
+    if where.tool_call_id is not None or where.session_id is not None:
+        return [where]
+    if _is_named(where):
+        return [attrs.evolve(where, ns=(ns,)) for ns in (grains.namespaces(db) if where.ns is None else where.ns)]
+    spaces: list[tuple[str, ...] | None] = [None] if where.ns is None else [(ns,) for ns in where.ns]
+    types = [one.value for one in GrainType] if where.type is None else [where.type]
+    return [attrs.evolve(where, ns=ns, type=kind) for ns in spaces for kind in types]
+
+
+def _is_named(where: Where) -> bool:
+    named = (where.subject, where.relation, where.tool_name, where.tool_call_id, where.session_id)
+    return any(name is not None for name in named)
 
 
 def search(
     db: sqlite3.Connection, text: str, where: Where, now: int, most: int, *, cover: Cover = PLAIN, weights: Weights = DEFAULT
 ) -> list[Ranked]:
-    """Live grains whose text holds a telling word of the question, best first."""
-    asked = question(db, text, cover)
+    """Live grains whose text holds a telling word of the question, best first; where none does, those that hold a word that begins like one."""
+    wanted = list(dict.fromkeys(words.terms(text)))[:TERMS_LOOKED_AT]
+    found = _matching(db, question(db, wanted, cover), where, cover)
+    if not found and cover is PLAIN:
+        found = _matching(db, beginnings(db, wanted), where, cover)
+    return ranked(found, now, most, weights)
+
+
+def _matching(db: sqlite3.Connection, asked: Sequence[str], where: Where, cover: Cover) -> list[tuple[grains.Stored, float]]:
+    """Grains that hold one of these terms, each with how well it matches; of a term that nearly all hold, the newest."""
     if not asked:
         return []
-    condition, values = _condition(where, cover)
+    condition, values = _condition(where, cover, found=True)
     query = " OR ".join(rows.quoted(term) for term in asked)
+    if len(asked) == 1 and rows.frequencies(db, asked, COMMON_MOST).get(asked[0], 0) >= COMMON_MOST:
+        newest = f"seq IN (SELECT rowid FROM terms WHERE terms MATCH ? ORDER BY rowid DESC LIMIT {COMMON_MOST})"  # noqa: S608 - a number
+        common = db.execute(f"{_SELECT} WHERE {newest} AND {condition} ORDER BY created_ms DESC LIMIT {CANDIDATES}", (query, *values))
+        return [(grains.read(row, cover), 1.0) for row in common.fetchall()]
     found = db.execute(
         f"{_SELECT.replace(' FROM', ', bm25(terms) FROM')} JOIN terms ON terms.rowid = grains.seq"
         f" WHERE terms MATCH ? AND {condition} ORDER BY bm25(terms) LIMIT {CANDIDATES}",
         (query, *values),
     ).fetchall()
-    return ranked([(grains.read(row, cover), -row[6]) for row in found], now, most, weights)
+    return [(grains.read(row, cover), -row[6]) for row in found]
 
 
 _SELECT = "SELECT grains.seq, hash, type, superseded_by, derived_from, fields_json FROM grains"
 
 
-def question(db: sqlite3.Connection, text: str, cover: Cover = PLAIN) -> list[str]:
-    """The terms of a question that are asked for: its rarest, none that very many grains hold; where a word stands nowhere, how words begin."""
+def question(db: sqlite3.Connection, wanted: Sequence[str], cover: Cover = PLAIN) -> list[str]:
+    """The terms of a question that are asked for: its rarest, none that very many grains hold."""
     limit = too_common(rows.upto(db))
-    wanted = list(dict.fromkeys(words.terms(text)))[:TERMS_LOOKED_AT]
-    found = rows.frequencies(db, [cover.name(term) for term in wanted], limit)
-    if cover is PLAIN:
-        lacking = [term for term in wanted if term not in found and len(term) > 1]
-        begun = [longer for term in lacking for longer in rows.beginning(db, term, BEGINNINGS)]
-        found |= rows.frequencies(db, begun, limit)
-    return telling(found, limit)
+    return telling(rows.frequencies(db, [cover.name(term) for term in wanted], limit), limit)
+
+
+def beginnings(db: sqlite3.Connection, wanted: Sequence[str]) -> list[str]:
+    """The words that begin like those of a question, for its rarest terms."""
+    limit = too_common(rows.upto(db))
+    begun = {term: rows.frequencies(db, rows.beginning(db, term, BEGINNINGS), limit) for term in wanted if len(term) > 1}
+    sums = {term: sum(found.values()) for term, found in begun.items() if found}
+    return [longer for term in telling(sums, limit) for longer in begun[term] if begun[term][longer] < limit]
 
 
 def too_common(grains_indexed: int) -> int:
@@ -92,11 +126,12 @@ def telling(frequencies: dict[str, int], limit: int) -> list[str]:
     return [term for term in rare if frequencies[term] < limit][:MOST_TERMS] or rare[:1]
 
 
-def _condition(where: Where, cover: Cover) -> tuple[str, list[object]]:
+def _condition(where: Where, cover: Cover, *, found: bool = False) -> tuple[str, list[object]]:
+    """The condition and its values. `found`: the rows are known already, by their text.
+
+    A `+` keeps a column from being chosen for its index: what is named is rarer than a type or a namespace.
+    """
     parts, values = ["superseded_by IS NULL"], list[object]()
-    if where.ns is not None:
-        parts.append("ns = ?" if len(where.ns) == 1 else f"ns IN ({', '.join('?' * len(where.ns))})")
-        values += where.ns
     named: Sequence[tuple[str, str | None]] = (
         ("subject", where.subject),
         ("relation", where.relation),
@@ -104,19 +139,26 @@ def _condition(where: Where, cover: Cover) -> tuple[str, list[object]]:
         ("call_id", where.tool_call_id),
         ("session_id", where.session_id),
     )
+    rare = found or where.tool_call_id is not None or where.session_id is not None
+    by_relation = where.relation is not None and where.subject is None and where.ns is not None and not rare
+    if where.ns is not None:
+        parts.append(f"{'+' if rare or by_relation else ''}ns IN ({', '.join('?' * len(where.ns))})")
+        values += where.ns
+    if by_relation and where.ns is not None and where.relation is not None:
+        parts.append(f"seq IN ({_OF_RELATION})")  # read from the index alone, not from every row
+        values += [where.ns[0], cover.name(where.relation)]
     for column, wanted in named:
         if wanted is not None:
-            parts.append(f"{column} = ?")
+            parts.append(f"{'+' if found else ''}{column} = ?")
             values.append(cover.name(wanted))
+    held = "+" if found or _is_named(where) else ""
     for condition, value in (("type = ?", where.type), ("created_ms >= ?", where.since_ms), ("created_ms < ?", where.until_ms)):
         if value is not None:
-            parts.append(condition)
+            parts.append(held + condition)
             values.append(value)
     return " AND ".join(parts), values
 
 
-def live(db: sqlite3.Connection, hashes: Collection[str]) -> set[str]:
-    """Which of these are live."""
-    marks = ", ".join("?" * len(hashes))
-    found = db.execute(f"SELECT hash FROM grains WHERE superseded_by IS NULL AND hash IN ({marks})", tuple(hashes))  # noqa: S608 - marks only
-    return {row[0] for row in found}
+_OF_RELATION = (
+    "SELECT seq FROM grains AS each INDEXED BY grains_subject WHERE each.ns = ? AND each.subject IS NOT NULL AND each.relation = ?"
+)

@@ -1,27 +1,36 @@
-"""What recalls leave behind, off the caller's path: a ring in memory that a thread of its own empties into the sidecar."""
+"""What recalls leave behind, off the caller's path: a ring in memory that a thread of its own empties into the sidecar.
+
+The sidecar may be deleted and may fail: a recall never notices, `failures` counts it and says what was wrong.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sqlite3
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeVar
 
-import attrs
-
-from afl_core.model.errors import ModelError
+from afl_core.memory import terms
+from afl_core.model.errors import AflError, ModelError, StoreError
+from afl_core.store import inherited
 from afl_core.store import telemetry as rows
 from afl_core.store.cover import PLAIN, Cover
-from afl_core.store.telemetry import Recalled
+from afl_core.store.telemetry import Recalled, Row, Text
 
 RING = 8_192
 """Recalls that wait; the oldest are dropped."""
 EVERY_S = 2.0
 """Seconds between two looks of the thread."""
 PRUNE_EVERY = 32
-"""Flushes between two prunings."""
+"""Flushes of one process between two prunings; the first flush of a day prunes too."""
+CLOSE_S = 5.0
+"""Seconds that closing waits for the thread."""
 MODES = {"off": "off", "none": "off", "": "off", "aggregate": "aggregate", "agg": "aggregate", "on": "aggregate", "full": "full"}
+TEXT, ADDRESS = "telemetry:text", "telemetry:address"
+"""What a sealed text of the sidecar is bound to."""
 _PART = "\x01"
 T = TypeVar("T")
 
@@ -30,27 +39,40 @@ def mode_of(given: str) -> str:
     """off, aggregate or full; raises `ModelError` for any other word."""
     mode = MODES.get(given.strip().casefold())
     if mode is None:
-        raise ModelError(f"telemetry is {given!r}; it is off, aggregate or full", code="AFL-MODEL-005")
+        raise ModelError(
+            f"telemetry is {given!r}; it is off, aggregate or full", code="AFL-MODEL-005", hint="open it with off, aggregate or full"
+        )
     return mode
 
 
 class Telemetry:
-    """The sidecar of one memory file, in one process. Safe for many threads."""
+    """The sidecar of one memory file, in one process. Safe for many threads; a forked child begins with an empty ring.
 
-    def __init__(self, path: str, mode: str, clock: Callable[[], int], cover: Cover = PLAIN) -> None:
+    `forgotten` gives the time (ms) of the last forget: what waited since before it is not written any more, it may name what was forgotten.
+    """
+
+    _recalls: deque[Recalled]
+    _budgets: deque[tuple[int, bool]]
+    _lock: contextlib.AbstractContextManager[bool]
+    _db: sqlite3.Connection | None
+    _thread: threading.Thread | None
+
+    def __init__(
+        self, path: str, mode: str, clock: Callable[[], int], cover: Cover = PLAIN, forgotten: Callable[[], int] = lambda: -1
+    ) -> None:
         self.path, self.mode = path, mode
-        self._clock, self._cover = clock, cover
-        self._recalls: deque[Recalled] = deque(maxlen=RING)
-        self._budgets: deque[tuple[int, bool]] = deque(maxlen=RING)
-        self._lock = threading.Lock()
-        self._db: sqlite3.Connection | None = None
-        self._thread: threading.Thread | None = None
+        self.failures, self.dropped, self.last_error = 0, 0, ""
+        self._clock, self._cover, self._forgotten = clock, cover, forgotten
         self._stop = threading.Event()
         self._flushes = 0
+        self._begin()
+        inherited.after_fork(self._after_fork)
 
     def recalled(self, one: Recalled) -> None:
         """Note a recall; returns at once."""
         if self.mode != "off":
+            if len(self._recalls) >= RING:
+                self.dropped += 1
             self._recalls.append(one)
             if self._thread is None:
                 self._start()
@@ -62,47 +84,128 @@ class Telemetry:
             if self._thread is None:
                 self._start()
 
-    def flush(self) -> None:
-        """Write what waits."""
+    def flush(self) -> bool:
+        """Write what waits. False when that failed: what waited is lost, and counted."""
         if self.mode == "off":
-            return
+            return True
         with self._lock:
             recalls, budgets = _taken(self._recalls), _taken(self._budgets)
-            if recalls or budgets:
-                covered = [(self._covered(one), self._key(one)) for one in recalls]
-                rows.write(self._open(), covered, budgets, log=self.mode == "full")
-                self._flushes += 1
-                if self._flushes % PRUNE_EVERY == 0:
-                    rows.prune(self._open(), self._clock())
+            if not recalls and not budgets:
+                return True
+            try:
+                self._write(recalls, budgets)
+            except (sqlite3.Error, OSError, AflError) as bad:
+                self._failed(bad)
+                return False
+            return True
 
-    def scrub(self, hashes: Iterable[str], texts: Iterable[str]) -> None:
-        """Remove whatever names these grains or texts, also what waits. Where texts are sealed, questions go altogether."""
-        if self.mode == "off":
+    def scrub(self, addresses: Collection[str], texts: Collection[str], words: Collection[str] = (), *, questions: bool = False) -> None:
+        """Remove whatever names these grains, holds one of these texts or terms, or (`questions`) was asked at all; also in a mode that is off.
+
+        A damaged sidecar is deleted. Raises `StoreError` (AFL-STORE-032) when one cannot be written: the next forget, sweep or opening ends it.
+        """
+        if not os.path.exists(self.path):
             return
-        hashes, texts = list(hashes), [text for text in texts if text]
-        self.flush()
-        with self._lock:
-            rows.scrub(self._open(), [self._cover.name(hash) for hash in hashes], texts if self._cover is PLAIN else [""] if texts else [])
+        folded = [text.casefold() for text in texts if text.strip()]
 
-    def read(self) -> sqlite3.Connection:
-        """The sidecar with everything written."""
+        gone = set(words)
+
+        def says(stored: Text | None) -> bool:
+            if stored is None or questions:
+                return questions
+            if self._cover is not PLAIN and isinstance(stored, str):
+                return False  # a keyed hash
+            try:
+                text = self._cover.open(TEXT, stored)
+            except AflError:
+                return True  # of another key: nobody can read it, and it goes
+            held = text.casefold()
+            return any(one in held for one in folded) or not gone.isdisjoint(terms.terms(text))
+
+        with self._lock:
+            try:
+                rows.scrub(self._open(), [self._cover.name(address) for address in addresses], says)
+            except (sqlite3.OperationalError, OSError) as bad:
+                raise StoreError(
+                    f"the grains are deleted, but {self.path} cannot be scrubbed of them: {bad}",
+                    code="AFL-STORE-032",
+                    hint="close other readers, then call sweep() of the memory; the next forget and the next opening do the same",
+                ) from bad
+            except sqlite3.DatabaseError as bad:
+                self._failed(bad)
+                self._delete()
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """The sidecar with everything written, while nobody else of this process uses it. Raises `StoreError` (AFL-STORE-037) when it is unusable."""
         self.flush()
         with self._lock:
-            return self._open()
+            try:
+                yield self._open()
+            except (sqlite3.Error, OSError) as bad:
+                self._failed(bad)
+                raise StoreError(
+                    f"{self.path} cannot be read: {bad}", code="AFL-STORE-037", hint="delete it: it only holds counts, and is made again"
+                ) from bad
+
+    def question(self, stored: Text) -> str:
+        """A question as it was asked."""
+        return self._cover.open(TEXT, stored)
+
+    def address(self, name: str, sealed: bytes | None) -> str:
+        """The address of a grain that was recalled."""
+        return name if sealed is None else self._cover.open(ADDRESS, sealed)
+
+    def state(self) -> dict[str, object]:
+        """`{"mode", "waiting", "dropped", "failures", "last_error"}`."""
+        return {
+            "mode": self.mode,
+            "waiting": len(self._recalls) + len(self._budgets),
+            "dropped": self.dropped,
+            "failures": self.failures,
+            "last_error": self.last_error,
+        }
 
     def close(self) -> None:
-        """Write what waits and end the thread."""
+        """Write what waits and end the thread. May be called again."""
         self._stop.set()
+        thread = self._thread
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(CLOSE_S)
         self.flush()
         with self._lock:
             if self._db is not None:
                 self._db.close()
                 self._db = None
 
+    # --------------------------------------------------------------------------------------------------------------------------------- inside
+
+    def _write(self, recalls: Iterable[Recalled], budgets: Iterable[tuple[int, bool]]) -> None:
+        db = self._open()
+        with rows.writing(db):
+            # Looked up inside: whoever forgets afterwards scrubs what is written here, whoever did before is seen.
+            after = self._forgotten()
+            fresh = (self._row(one) for one in recalls if one.at_ms > after)
+            rows.write(db, fresh, budgets, log=self.mode == "full")
+            self._flushes += 1
+            rows.prune(db, self._clock(), again=self._flushes % PRUNE_EVERY == 0)
+
     def _open(self) -> sqlite3.Connection:
         if self._db is None:
             self._db = rows.connect(self.path)
         return self._db
+
+    def _failed(self, bad: Exception) -> None:
+        self.failures += 1
+        self.last_error = f"{type(bad).__name__}: {bad}"
+        if self._db is not None:
+            self._db.close()
+            self._db = None
+
+    def _delete(self) -> None:
+        for end in ("", "-wal", "-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(self.path + end)
 
     def _start(self) -> None:
         with self._lock:
@@ -114,25 +217,42 @@ class Telemetry:
         while not self._stop.wait(EVERY_S):
             self.flush()
 
-    def _covered(self, one: Recalled) -> Recalled:
-        if self._cover is PLAIN:
-            return one
-        return attrs.evolve(
-            one,
-            subject=None if one.subject is None else self._cover.name(one.subject),
-            query=None if one.query is None else self._cover.name(one.query),
-            hashes=tuple(self._cover.name(hash) for hash in one.hashes),
+    def _begin(self) -> None:
+        self._recalls = deque(maxlen=RING)
+        self._budgets = deque(maxlen=RING)
+        self._lock = threading.RLock()
+        self._db = None
+        self._thread = None
+
+    def _after_fork(self) -> None:
+        inherited.keep([self._db] if self._db is not None else [])
+        self._begin()
+
+    def _row(self, one: Recalled) -> Row:
+        cover = self._cover
+        query = one.query.strip() if one.query is not None and one.query.strip() else None
+        key = None if query is None else _PART.join((one.ns, one.subject or "", one.relation or "", query.lower()))
+        return Row(
+            at_ms=one.at_ms,
+            ns=one.ns,
+            key=None if key is None else cover.name(key),
+            subject=None if one.subject is None else cover.seal(TEXT, one.subject),
+            query=None if query is None else cover.seal(TEXT, query),
+            addresses=tuple((cover.name(address), _bytes(cover.seal(ADDRESS, address))) for address in one.hashes),
+            latency_us=one.latency_us,
+            run_id=one.run_id,
         )
 
-    def _key(self, one: Recalled) -> str | None:
-        if one.query is None or not one.query.strip():
-            return None
-        key = _PART.join((one.ns, one.subject or "", one.relation or "", one.query.strip().lower()))
-        return self._cover.name(key)
+
+def _bytes(sealed: Text) -> bytes | None:
+    """An address beside its keyed hash; in clear it needs no second place."""
+    return sealed if isinstance(sealed, bytes) else None
 
 
 def _taken(ring: deque[T]) -> list[T]:
     taken = []
-    while ring:
-        taken.append(ring.popleft())
-    return taken
+    while True:
+        try:
+            taken.append(ring.popleft())
+        except IndexError:
+            return taken

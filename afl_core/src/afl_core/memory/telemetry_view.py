@@ -13,14 +13,18 @@ def view(telemetry: Telemetry, now: int, days: int, ns: str | None) -> dict[str,
     """Access of grains, questions asked and budget samples of the last days; all empty where telemetry is off."""
     if telemetry.mode == "off":
         return {"mode": "off", "access": [], "queries": [], "budget": {"sample_count": 0, "overflow_count": 0}}
-    db, since = telemetry.read(), now // DAY_MS - days + 1
-    samples, overflows = rows.budgets(db, since)
+    since = now // DAY_MS - days + 1
+    with telemetry.reading() as db:
+        samples, overflows = rows.budgets(db, since)
+        access, asked = rows.accessed(db, since, ns), rows.asked(db, since, ns)
     return {
         "mode": telemetry.mode,
-        "access": [{"hash": hash, "recall_count": count, "last_ms": last} for hash, count, last in rows.accessed(db, since, ns)],
+        "access": [
+            {"hash": telemetry.address(name, sealed), "recall_count": count, "last_ms": last} for name, sealed, count, last in access
+        ],
         "queries": [
-            {"sample": sample, "run_count": runs, "empty_count": empty, "sum_results": results, "last_ms": last}
-            for sample, runs, empty, results, last in rows.asked(db, since, ns)
+            {"sample": telemetry.question(sample), "run_count": runs, "empty_count": empty, "sum_results": results, "last_ms": last}
+            for _key, sample, runs, empty, results, last in asked
         ],
         "budget": {"sample_count": samples, "overflow_count": overflows},
     }

@@ -8,24 +8,45 @@ from typing import Any
 
 from afl_core.memory import index
 from afl_core.model.errors import AflError
-from afl_core.store import grains, terms
+from afl_core.store import grains, operations, terms
 from afl_core.store.cover import Cover
 
 AT_ONCE = 1_000
 
 
+PROBLEMS = 100
+"""Problems that are told; of a file with more, how many more."""
+
+
 def verify(db: sqlite3.Connection, cover: Cover, *, progress: Callable[[int], None]) -> dict[str, Any]:
-    """`{"ok", "grains", "problems"}`; a problem is a sentence that names the grain."""
-    problems = [f"the file: {row[0]}" for row in db.execute("PRAGMA quick_check(16)") if row[0] != "ok"]
+    """`{"ok", "grains", "problems"}`; a problem is a sentence that names the grain. Looks at the file as it is at one moment."""
+    told, more, seen = list[str](), 0, 0
+    db.execute("BEGIN")
+    try:
+        for problem in _problems(db, cover, progress):
+            if len(told) < PROBLEMS:
+                told.append(problem)
+            else:
+                more += 1
+        seen = int(db.execute("SELECT count(*) FROM grains").fetchone()[0])
+    finally:
+        db.execute("ROLLBACK")
+    if more:
+        told.append(f"and {more} more")
+    return {"ok": not told, "grains": seen, "problems": told}
+
+
+def _problems(db: sqlite3.Connection, cover: Cover, progress: Callable[[int], None]) -> Iterator[str]:
+    yield from (f"the file: {row[0]}" for row in db.execute("PRAGMA quick_check(16)") if row[0] != "ok")
     seen = 0
     for batch in _batches(db):
         for row in batch:
-            problems += _of_grain(row, cover)
+            yield from _of_grain(row, cover)
         seen += len(batch)
         progress(seen)
-    problems += _of_links(db)
-    problems += _of_index(db)
-    return {"ok": not problems, "grains": seen, "problems": problems}
+    yield from _of_links(db)
+    yield from _of_heads(db)
+    yield from _of_index(db)
 
 
 def _batches(db: sqlite3.Connection) -> Iterator[list[sqlite3.Row]]:
@@ -47,9 +68,7 @@ def _of_grain(row: sqlite3.Row, cover: Cover) -> Iterator[str]:
         return
     if grain.hash != row[1]:
         yield f"grain {short} holds what has the address {grain.hash[:12]}"
-    key = grain.head_key
-    wanted = (cover.name(key.subject), cover.name(key.relation)) if key else (None, None)
-    if (row[6], row[7]) != wanted or row[8] != grain.ns or row[9] != grain.created_ms:
+    if (row[6], row[7]) != grains.filed(grain, cover) or row[8] != grain.ns or row[9] != grain.created_ms:
         yield f"grain {short} is filed under what it does not say"
 
 
@@ -60,13 +79,22 @@ def _of_links(db: sqlite3.Connection) -> Iterator[str]:
         (grains.WITHDRAWN,),
     )
     yield from (f"grain {row[0][:12]} was superseded by {row[1][:12]}, which is not there" for row in lost)
-    dead = db.execute("SELECT hash FROM grains WHERE head = 1 AND superseded_by IS NOT NULL")
+
+
+def _of_heads(db: sqlite3.Connection) -> Iterator[str]:
+    dead = db.execute("SELECT hash FROM grains WHERE superseded_by IS NOT NULL AND head > 0")
     yield from (f"grain {row[0][:12]} is a head and not live" for row in dead)
-    headless = db.execute(
-        "SELECT ns, count(*) FROM (SELECT ns FROM grains WHERE subject IS NOT NULL AND superseded_by IS NULL"
-        " GROUP BY ns, subject, relation HAVING max(head) = 0) GROUP BY ns"
+    things = db.execute(
+        "SELECT ns, sum(max_head = 0 AND live > 0), sum(heads > 1 AND min_head < 2), sum(heads = 1 AND max_head = 2) FROM ("
+        "SELECT ns, max(head) AS max_head, min(CASE WHEN head > 0 THEN head END) AS min_head, sum(head > 0) AS heads,"
+        " sum(superseded_by IS NULL AND type IN ('fact', 'lesson')) AS live FROM grains WHERE subject IS NOT NULL GROUP BY ns, subject, relation"
+        ") GROUP BY ns"
     )
-    yield from (f"{row[1]} things in {row[0]!r} have live grains and no head" for row in headless)
+    for ns, headless, unmarked, alone in things:
+        if headless:
+            yield f"{headless} things in {ns!r} have live grains and no head"
+        if unmarked or alone:
+            yield f"{unmarked + alone} things in {ns!r} are forked and not marked so, or the other way round"
 
 
 def _of_index(db: sqlite3.Connection) -> Iterator[str]:
@@ -86,12 +114,13 @@ def _of_index(db: sqlite3.Connection) -> Iterator[str]:
 
 def stats(db: sqlite3.Connection) -> dict[str, Any]:
     """Counts of grains by type and by namespace, and how many are live, wait to be indexed, and were forgotten."""
+    whole = db.execute("SELECT count(*) FROM grains").fetchone()[0]
     return {
-        "grains": db.execute("SELECT count(*) FROM grains").fetchone()[0],
-        "live": db.execute("SELECT count(*) FROM grains WHERE superseded_by IS NULL").fetchone()[0],
+        "grains": whole,
+        "live": whole - db.execute("SELECT count(*) FROM grains WHERE superseded_by IS NOT NULL").fetchone()[0],
         "by_type": dict(db.execute("SELECT type, count(*) FROM grains GROUP BY type ORDER BY type").fetchall()),
         "by_namespace": dict(db.execute("SELECT ns, count(*) FROM grains GROUP BY ns ORDER BY ns").fetchall()),
         "not_indexed": index.waiting(db),
         "forgotten": db.execute("SELECT count(*) FROM operations WHERE op = 'forget'").fetchone()[0],
-        "kept_out": db.execute("SELECT count(*) FROM tombstones").fetchone()[0],
+        "kept_out": operations.buried(db),
     }

@@ -1,4 +1,7 @@
-"""The words of a grain that free text is searched in, and its value as people would compare it. Pure."""
+"""The words of a grain that free text is searched in, and its value as people would compare it. Pure.
+
+What `searchable` gives is indexed: whoever changes it raises `VERSION` of `memory.terms`, so that every index is made anew.
+"""
 
 from __future__ import annotations
 
@@ -51,6 +54,14 @@ def shown(grain: Grain) -> str:
 def body(fields: Mapping[str, Any]) -> str:
     """The main text of a grain's fields, '' when it has none."""
     return next((str(fields[name]) for name in _BODY if isinstance(fields.get(name), str) and fields[name]), "")
+
+
+_TOOL_TEXT = ("tool_content", "content", "result", "error", "body")
+
+
+def tool_text(fields: Mapping[str, Any]) -> str:
+    """What a tool answered, '' when nothing is kept of it."""
+    return next((fields[name] for name in _TOOL_TEXT if isinstance(fields.get(name), str) and fields[name]), "")
 
 
 def value_of(grain: Grain) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import attrs
@@ -25,6 +25,12 @@ class Stored:
     derived_from: str | None = None
 
 
+FORKED = 2
+"""In `head`: one of several; 1 is the only one, 0 none."""
+
+_FLOOR = "seq_floor"
+"""Name in `meta`: the largest `seq` that was deleted. No seq is given twice: the text index and other readers remember how far they came."""
+
 _STORED = "SELECT seq, hash, type, superseded_by, derived_from, fields_json FROM grains"
 
 
@@ -33,15 +39,15 @@ def read(row: Sequence[Any], cover: Cover) -> Stored:
     return Stored(stored(row[2], cover.open(row[1], row[5])), row[0], row[3], row[4])
 
 
-def get(db: sqlite3.Connection, hash: str, cover: Cover = PLAIN) -> Stored | None:
+def get(db: sqlite3.Connection, address: str, cover: Cover = PLAIN) -> Stored | None:
     """One grain by its address."""
-    row = db.execute(f"{_STORED} WHERE hash = ?", (hash,)).fetchone()
+    row = db.execute(f"{_STORED} WHERE hash = ?", (address,)).fetchone()
     return read(row, cover) if row else None
 
 
-def place_of(db: sqlite3.Connection, hash: str) -> tuple[int, str | None] | None:
+def place_of(db: sqlite3.Connection, address: str) -> tuple[int, str | None] | None:
     """(seq, superseded_by) of a grain, without reading it."""
-    row = db.execute("SELECT seq, superseded_by FROM grains WHERE hash = ?", (hash,)).fetchone()
+    row = db.execute("SELECT seq, superseded_by FROM grains WHERE hash = ?", (address,)).fetchone()
     return (row[0], row[1]) if row else None
 
 
@@ -54,6 +60,11 @@ def addressed(db: sqlite3.Connection, beginning: str, most: int = 8) -> list[str
 def in_order(db: sqlite3.Connection, after: int, most: int, cover: Cover = PLAIN) -> list[Stored]:
     """Grains behind a place, in the order they came."""
     return [read(row, cover) for row in db.execute(f"{_STORED} WHERE seq > ? ORDER BY seq LIMIT ?", (after, most))]
+
+
+def last_seq(db: sqlite3.Connection) -> int:
+    """The place of the grain that came last; 0 when there is none."""
+    return int(db.execute("SELECT coalesce(max(seq), 0) FROM grains").fetchone()[0])
 
 
 def insert(
@@ -75,16 +86,18 @@ def insert_all(db: sqlite3.Connection, signed: Sequence[tuple[Grain, str | None]
 
 
 _INSERT = (
-    "INSERT INTO grains (hash, type, ns, created_ms, superseded_by, derived_from, tool_name, is_error, signature, call_id, session_id,"
-    " subject, relation, head, fields_json) VALUES (?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    "INSERT INTO grains (seq, hash, type, ns, created_ms, superseded_by, derived_from, tool_name, is_error, signature, call_id, session_id,"
+    " subject, relation, head, fields_json) VALUES (1 + max((SELECT coalesce(max(seq), 0) FROM grains),"
+    " coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'seq_floor'), 0)), ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 
 def _row(grain: Grain, derived_from: str | None, signature: str | None, *, head: bool, cover: Cover) -> tuple[Any, ...]:
-    fields, key = grain.fields, grain.head_key
+    fields = grain.fields
     is_tool = grain.type is GrainType.TOOL
     is_error = fields.get("is_error")
     session = fields.get("session_id")
+    subject, relation = filed(grain, cover)
     return (
         grain.hash,
         grain.type.value,
@@ -96,80 +109,127 @@ def _row(grain: Grain, derived_from: str | None, signature: str | None, *, head:
         cover.name(signature) if signature else signature,
         cover.name(fields["tool_call_id"]) if is_tool and "tool_call_id" in fields else None,
         cover.name(session) if session is not None else None,
-        cover.name(key.subject) if key else None,
-        cover.name(key.relation) if key else None,
+        subject,
+        relation,
         int(head),
         cover.seal(grain.hash, grain.body),
     )
+
+
+def filed(grain: Grain, cover: Cover = PLAIN) -> tuple[str | None, str | None]:
+    """The subject and relation a grain is found under, as they are stored; none for a grain without a subject."""
+    if grain.type is GrainType.FACT:
+        return cover.name(grain.fields["subject"]), cover.name(grain.fields["relation"])
+    if (key := grain.head_key) is not None:
+        return cover.name(key.subject), cover.name(key.relation)
+    subject, relation = grain.fields.get("subject"), grain.fields.get("relation")
+    if not isinstance(subject, str):
+        return None, None
+    return cover.name(subject), cover.name(relation) if isinstance(relation, str) else None
 
 
 def calls_known(db: sqlite3.Connection, session_id: str, call_ids: Sequence[str]) -> set[str]:
     """Which of these tool calls of a session are stored."""
     marks = ", ".join("?" * len(call_ids))
     rows = db.execute(
-        f"SELECT call_id FROM grains WHERE type = 'tool' AND session_id = ? AND call_id IN ({marks})",  # noqa: S608 - marks only
+        f"SELECT call_id FROM grains WHERE type = 'tool' AND +session_id = ? AND call_id IN ({marks})",  # noqa: S608 - marks only
         (session_id, *call_ids),
     )
     return {row[0] for row in rows}
 
 
-def set_superseded(db: sqlite3.Connection, hash: str, by: str | None) -> None:
+def call(db: sqlite3.Connection, ns: str, session_id: str, call_id: str, cover: Cover = PLAIN) -> str | None:
+    """The address of one tool call of a session; None when it is not there."""
+    row = db.execute(
+        "SELECT hash FROM grains WHERE type = 'tool' AND call_id = ? AND +session_id = ? AND +ns = ? ORDER BY seq LIMIT 1",
+        (cover.name(call_id), cover.name(session_id), ns),
+    ).fetchone()
+    return row[0] if row else None
+
+
+def set_superseded(db: sqlite3.Connection, address: str, by: str | None) -> None:
     """Say what took a grain's place; None makes it live again."""
-    db.execute("UPDATE grains SET superseded_by = ? WHERE hash = ?", (by, hash))
+    db.execute("UPDATE grains SET superseded_by = ? WHERE hash = ?", (by, address))
 
 
-def derive(db: sqlite3.Connection, hash: str, old: str) -> None:
+def derive(db: sqlite3.Connection, address: str, old: str) -> None:
     """Say what a grain took the place of, where it does not say so itself."""
-    db.execute("UPDATE grains SET derived_from = coalesce(derived_from, ?) WHERE hash = ?", (old, hash))
+    db.execute("UPDATE grains SET derived_from = coalesce(derived_from, ?) WHERE hash = ?", (old, address))
 
 
-def delete(db: sqlite3.Connection, hash: str) -> None:
-    """Remove a row; what pointed at it points at nothing."""
-    db.execute("DELETE FROM grains WHERE hash = ?", (hash,))
-    db.execute("UPDATE grains SET superseded_by = ? WHERE superseded_by = ?", (WITHDRAWN, hash))
+def delete(db: sqlite3.Connection, address: str) -> None:
+    """Remove a row. What it had taken the place of is linked to what took its own, or withdrawn when nothing did."""
+    row = db.execute("SELECT seq, superseded_by, derived_from FROM grains WHERE hash = ?", (address,)).fetchone()
+    if row is None:
+        return
+    db.execute("DELETE FROM grains WHERE hash = ?", (address,))
+    db.execute("UPDATE grains SET superseded_by = ? WHERE superseded_by = ?", (row[1] or WITHDRAWN, address))
+    if row[1] is not None:
+        db.execute("UPDATE grains SET derived_from = ? WHERE hash = ? AND derived_from = ?", (row[2], row[1], address))
+    if row[0] > last_seq(db):
+        db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (_FLOOR, str(row[0])))
 
 
 def heads(db: sqlite3.Connection, key: HeadKey, cover: Cover = PLAIN) -> list[str]:
     """The addresses of the newest grains of a thing, in order."""
     rows = db.execute(
-        "SELECT hash FROM grains WHERE ns = ? AND subject = ? AND relation = ? AND head = 1 ORDER BY hash",
+        "SELECT hash FROM grains WHERE ns = ? AND subject = ? AND relation = ? AND head > 0 ORDER BY hash",
         (key.ns, cover.name(key.subject), cover.name(key.relation)),
     )
     return [row[0] for row in rows]
 
 
-def set_heads(db: sqlite3.Connection, key: HeadKey, hashes: Sequence[str], cover: Cover = PLAIN) -> None:
+def set_heads(db: sqlite3.Connection, key: HeadKey, addresses: Sequence[str], cover: Cover = PLAIN) -> None:
     """Make these the heads of a thing."""
     db.execute(
-        "UPDATE grains SET head = 0 WHERE ns = ? AND subject = ? AND relation = ? AND head = 1",
+        "UPDATE grains SET head = 0 WHERE ns = ? AND subject = ? AND relation = ? AND head > 0",
         (key.ns, cover.name(key.subject), cover.name(key.relation)),
     )
-    db.executemany("UPDATE grains SET head = 1 WHERE hash = ?", [(tip,) for tip in hashes])
+    mark = FORKED if len(addresses) > 1 else 1
+    db.executemany("UPDATE grains SET head = ? WHERE hash = ?", [(mark, tip) for tip in addresses])
 
 
 def live_of(db: sqlite3.Connection, key: HeadKey, cover: Cover = PLAIN) -> list[str]:
     """Live grains that could be heads of a thing, newest first."""
     rows = db.execute(
-        "SELECT hash FROM grains WHERE ns = ? AND subject = ? AND relation = ? AND superseded_by IS NULL ORDER BY created_ms DESC, hash DESC",
+        "SELECT hash FROM grains WHERE ns = ? AND subject = ? AND relation = ? AND superseded_by IS NULL AND type IN ('fact', 'lesson')"
+        " ORDER BY created_ms DESC, hash DESC",
         (key.ns, cover.name(key.subject), cover.name(key.relation)),
     )
     return [row[0] for row in rows]
 
 
-def of_subject(db: sqlite3.Connection, subject: str, ns: str | None) -> Iterator[str]:
-    """Addresses of the facts about a subject or a part of it (`pat`, `pat#visit1`, never `patricia`), live or not."""
-    where = "type = 'fact' AND (subject = ? OR (subject >= ? AND subject < ?))" + ("" if ns is None else " AND ns = ?")
+def of_subject(db: sqlite3.Connection, subject: str, ns: str | None) -> list[str]:
+    """Addresses of the grains about a subject or a part of it (`pat`, `pat#visit1`, never `patricia`), live or not."""
+    spaces = namespaces(db) if ns is None else [ns]
+    found = []
+    for space in spaces:
+        rows = db.execute(
+            "SELECT seq, hash FROM grains WHERE ns = ? AND subject = ? AND type <> 'lesson'"
+            " UNION ALL SELECT seq, hash FROM grains WHERE ns = ? AND subject >= ? AND subject < ? AND type <> 'lesson'",
+            (space, subject, space, subject + "#", subject + "$"),
+        )
+        found += [(row[0], row[1]) for row in rows]
+    return [address for _, address in sorted(found)]
+
+
+def namespaces(db: sqlite3.Connection) -> list[str]:
+    """Every namespace that has a grain, in order: one step in the index for each."""
     rows = db.execute(
-        f"SELECT hash FROM grains WHERE {where} ORDER BY seq",  # noqa: S608 - fixed texts
-        (subject, subject + "#", subject + "$", *(() if ns is None else (ns,))),
+        "WITH RECURSIVE each (ns) AS (SELECT min(ns) FROM grains UNION ALL"
+        " SELECT (SELECT min(grains.ns) FROM grains WHERE grains.ns > each.ns) FROM each WHERE each.ns IS NOT NULL)"
+        " SELECT ns FROM each WHERE ns IS NOT NULL"
     )
-    return (row[0] for row in rows.fetchall())
+    return [row[0] for row in rows]
 
 
 def about(db: sqlite3.Connection, key: HeadKey, most: int, cover: Cover = PLAIN) -> list[Stored]:
-    """Every grain of a thing, live or not, newest first."""
+    """What was said of a thing, live or not, newest first: its grains, and those of other things that one of them took the place of."""
     rows = db.execute(
-        f"{_STORED} WHERE ns = ? AND subject = ? AND relation = ? ORDER BY created_ms DESC, hash DESC LIMIT ?",
+        "WITH RECURSIVE said (hash) AS ("  # noqa: S608 - fixed texts
+        "SELECT hash FROM grains WHERE ns = ? AND subject = ? AND relation = ? AND type IN ('fact', 'lesson')"
+        " UNION SELECT grains.hash FROM said JOIN grains ON grains.superseded_by = said.hash"
+        f") {_STORED} WHERE hash IN (SELECT hash FROM said) ORDER BY created_ms DESC, hash DESC LIMIT ?",
         (key.ns, cover.name(key.subject), cover.name(key.relation), most),
     )
     return [read(row, cover) for row in rows]
@@ -178,9 +238,5 @@ def about(db: sqlite3.Connection, key: HeadKey, most: int, cover: Cover = PLAIN)
 def forked(db: sqlite3.Connection, ns: Sequence[str] | None, cover: Cover = PLAIN) -> list[Stored]:
     """The heads of every thing that has more than one."""
     where = "" if ns is None else f" AND ns IN ({', '.join('?' * len(ns))})"
-    rows = db.execute(
-        f"{_STORED} WHERE head = 1 AND (ns, subject, relation) IN (SELECT ns, subject, relation FROM grains WHERE head = 1{where}"
-        " GROUP BY ns, subject, relation HAVING count(*) > 1) ORDER BY ns, subject, relation, hash",
-        tuple(ns or ()),
-    )
+    rows = db.execute(f"{_STORED} INDEXED BY grains_fork WHERE head = 2{where} ORDER BY ns, subject, relation, hash", tuple(ns or ()))
     return [read(row, cover) for row in rows]

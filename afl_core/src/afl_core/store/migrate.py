@@ -46,6 +46,11 @@ def create_or_migrate(
         _create(path, checkpoint)
         done.append(f"created the database with schema {SCHEMA_VERSION}")
         return done
+    return done + _migrate(path, backups, base, clock, checkpoint)
+
+
+def _migrate(path: str, backups: str, base: str, clock: Clock, checkpoint: Callable[[str], None]) -> list[str]:
+    done: list[str] = []
     db = _open(path)
     try:
         version = _version(db, path)
@@ -54,7 +59,7 @@ def create_or_migrate(
             done.append(f"saved a copy of the database as {saved}")
             checkpoint("backed-up")
             for number in range(version + 1, SCHEMA_VERSION + 1):
-                _step(db, number)
+                _step(db, number, path)
                 done.append(f"migrated the database to schema {number}")
                 checkpoint(f"migrated-{number}")
     finally:
@@ -65,24 +70,43 @@ def create_or_migrate(
 def open_or_create(path: str, *, clock: Clock = now_ms) -> None:
     """Make sure a memory file of its own exists at `path` with the current schema; an older one is copied beside itself before it is migrated.
 
-    Refuses what `create_or_migrate` refuses; the folder must be there and may be anybody's, the file is the person's own.
+    Refuses foreign and newer files, links, other people's files and network mounts. The folder must be there; it may be anybody's and is left as it is.
     """
     folder = os.path.dirname(path)
     if not os.path.isdir(folder):
         raise StoreError(f"{folder} is no directory", code="AFL-STORE-001", hint=f"make it first: mkdir -p {folder}")
-    if os.path.lexists(path) and os.path.getsize(path) > 0:
+    there = check_private_file(path)
+    if there and os.path.getsize(path) > 0:
         db = _open(path)
         try:
             version = _version(db, path)
         finally:
             db.close()
-        if version == SCHEMA_VERSION:
-            return
-    refuse_unsafe_mount(folder)
-    if not os.path.lexists(path):
-        _create(path, lambda _step: None)
+        if version < SCHEMA_VERSION:
+            refuse_unsafe_mount(folder)
+            _migrate(path, path + COPIES, folder, clock, lambda _step: None)
         return
-    create_or_migrate(path, os.path.join(folder, os.path.basename(path) + ".backups"), folder, clock=clock)
+    refuse_unsafe_mount(folder)
+    if there:
+        os.unlink(path)  # a file made but never filled
+    _create(path, lambda _step: None)
+
+
+COPIES = ".backups"
+"""Ending of the directory beside a memory file that holds copies of it from before a migration."""
+
+
+def drop_backups(path: str) -> int:
+    """Delete the copies of a database that were made before its migrations: what was forgotten stands in them. Gives how many there were."""
+    name, folder, dropped = os.path.basename(path) + ".", os.path.dirname(path), 0
+    for place in (path + COPIES, os.path.join(os.path.dirname(folder), "backups")):  # of a memory file, and of a home
+        if not os.path.isdir(place):
+            continue
+        for copy in os.listdir(place):
+            if copy.startswith(name) and copy[len(name) :].partition(".")[0].isdigit():
+                os.unlink(os.path.join(place, copy))
+                dropped += 1
+    return dropped
 
 
 def _sweep(folder: str) -> None:
@@ -119,7 +143,7 @@ def _create(path: str, checkpoint: Callable[[str], None]) -> None:
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("PRAGMA secure_delete = ON")
         for number in range(1, SCHEMA_VERSION + 1):
-            _step(db, number)
+            _step(db, number, path)
         db.execute("PRAGMA journal_mode = WAL")
     except sqlite3.OperationalError as bad:
         raise explain(bad, path) from bad
@@ -134,15 +158,15 @@ def _create(path: str, checkpoint: Callable[[str], None]) -> None:
     checkpoint("created")
 
 
-def _step(db: sqlite3.Connection, number: int) -> None:
+def _step(db: sqlite3.Connection, number: int, path: str) -> None:
     statements = MIGRATIONS[number - 1]
     try:
         db.executescript(f"BEGIN IMMEDIATE;\n{statements}\nPRAGMA user_version = {number};\nCOMMIT;")
-    except sqlite3.OperationalError:
+    except sqlite3.OperationalError as bad:
         if db.in_transaction:
             db.execute("ROLLBACK")
         if int(db.execute("PRAGMA user_version").fetchone()[0]) < number:
-            raise
+            raise explain(bad, path) from bad  # otherwise another process was first
 
 
 def backup(db: sqlite3.Connection, path: str, backups: str, base: str, clock: Clock) -> str:

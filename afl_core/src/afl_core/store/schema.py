@@ -381,17 +381,27 @@ CREATE TABLE held_cards (
 """
 
 TYPED = """
-ALTER TABLE grains ADD COLUMN subject TEXT;            -- of a fact; of a lesson its id
+ALTER TABLE grains ADD COLUMN subject TEXT;            -- what it is about, where it says so; of a lesson its id
 ALTER TABLE grains ADD COLUMN relation TEXT;
-ALTER TABLE grains ADD COLUMN head INTEGER NOT NULL DEFAULT 0; -- the newest of its thing, or one of them while copies disagree
-UPDATE grains SET subject = json_extract(fields_json, '$.subject'), relation = json_extract(fields_json, '$.relation') WHERE type = 'fact';
+ALTER TABLE grains ADD COLUMN head INTEGER NOT NULL DEFAULT 0; -- 1: the newest of its thing; 2: one of several, the copies disagree
+UPDATE grains SET subject = json_extract(fields_json, '$.subject') WHERE json_type(fields_json, '$.subject') = 'text';
+UPDATE grains SET relation = json_extract(fields_json, '$.relation') WHERE subject IS NOT NULL AND json_type(fields_json, '$.relation') = 'text';
 UPDATE grains SET subject = json_extract(fields_json, '$.lesson_id'), relation = 'lesson' WHERE type = 'lesson';
 UPDATE grains SET head = 1 WHERE hash IN (SELECT hash FROM heads);
+UPDATE grains SET head = 2 WHERE hash IN (
+  SELECT hash FROM heads AS one
+  WHERE 1 < (SELECT count(*) FROM heads AS each WHERE each.ns = one.ns AND each.subject = one.subject AND each.relation = one.relation)
+);
 DROP TABLE heads;
 CREATE INDEX grains_subject ON grains (ns, subject, relation) WHERE subject IS NOT NULL;
+CREATE INDEX grains_fork ON grains (ns, subject, relation) WHERE head = 2;
 CREATE INDEX grains_by ON grains (superseded_by) WHERE superseded_by IS NOT NULL;
 DROP INDEX grains_live;
+DROP INDEX grains_call;
 CREATE INDEX grains_type ON grains (type, created_ms);
+CREATE INDEX grains_tool ON grains (ns, tool_name, created_ms) WHERE tool_name IS NOT NULL;
+CREATE INDEX grains_call ON grains (call_id) WHERE call_id IS NOT NULL;
+CREATE INDEX grains_session ON grains (session_id, created_ms) WHERE session_id IS NOT NULL;
 
 CREATE VIRTUAL TABLE terms USING fts5 (body, content = '', tokenize = "ascii tokenchars '_./:@#+-'");
 CREATE VIRTUAL TABLE term_rows USING fts5vocab (terms, 'row');
@@ -402,8 +412,11 @@ CREATE TABLE operations (             -- what happened to grains beside being ad
   op TEXT NOT NULL,                   -- supersede | link | unlink | retract | restore | forget | merge
   hash TEXT NOT NULL,
   other TEXT,                         -- what took its place
-  at_ms INTEGER NOT NULL
+  at_ms INTEGER NOT NULL,
+  heads TEXT                          -- the heads of its thing before, and of the thing of what took its place; NULL: it was the only one
 );
+
+CREATE INDEX operations_hash ON operations (hash);
 
 CREATE TABLE tombstones (             -- values that stay out; a keyed hash of what they look like, never their words
   value_hash TEXT PRIMARY KEY,

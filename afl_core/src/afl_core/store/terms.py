@@ -36,9 +36,19 @@ def clear(db: sqlite3.Connection) -> None:
     db.execute("DELETE FROM meta WHERE key IN (?, ?)", (UPTO, MADE_BY))
 
 
-def compress(db: sqlite3.Connection) -> None:
-    """Merge the index into one piece: what was removed from it is gone from the file after the next checkpoint."""
-    db.execute("INSERT INTO terms (terms) VALUES ('optimize')")
+MERGE_PAGES = 200
+"""Pages of the index that one step of merging writes: some 30 ms."""
+
+
+def compress(db: sqlite3.Connection, *, more: bool) -> bool:
+    """Merge the index into one piece, a bounded step at a time; True while there is more to do. `more`: this is not the first step.
+
+    Once it is one piece, what was removed from it is gone from the file after the next checkpoint.
+    """
+    # `secure-delete` (SQLite 3.42) would spare the work, but no older SQLite could open the file any more.
+    before = db.total_changes
+    db.execute("INSERT INTO terms (terms, rank) VALUES ('merge', ?)", (MERGE_PAGES if more else -MERGE_PAGES,))
+    return db.total_changes - before >= 2
 
 
 def frequencies(db: sqlite3.Connection, given: Sequence[str], most: int) -> dict[str, int]:

@@ -13,7 +13,10 @@ from afl_core.model.errors import VaultError
 from afl_core.store.status import meta, set_meta
 from afl_core.vault.seal import keyed_digest, keyed_hash, seal, unseal
 
-SALT, CHECK = "content_salt", "content_check"
+SALT, CHECK, CLEAR = "content_salt", "content_check", "content_clear"
+"""Names in `meta`: of a sealed memory its salt and what tells a wrong passphrase; of one in clear that it was opened so."""
+USED = ("grains", "sessions", "intake", "vault_keys")
+"""A file that has rows in one of these is in use in clear."""
 COST = 2**15
 """Of scrypt (RFC 7914), with r = 8 and p = 1: about 0.1 s and 32 MiB."""
 KEY_ID = "0" * 16
@@ -44,25 +47,32 @@ class Sealed:
         return keyed_hash(self._names, "name", text.encode("utf-8", "surrogatepass"))[:NAME_DIGITS]
 
 
+def is_sealed(db: sqlite3.Connection) -> bool:
+    """Whether the contents are sealed."""
+    return bool(meta(db, SALT))
+
+
 def unlock(db: sqlite3.Connection, passphrase: str) -> Sealed:
-    """The cover of a memory: made for a new file, opened for a sealed one. Raises `VaultError` for a wrong passphrase or a file in clear."""
-    salt = meta(db, SALT)
-    if not salt:
-        if db.execute("SELECT 1 FROM grains LIMIT 1").fetchone() is not None:
-            raise VaultError(
-                "this memory already holds grains in clear",
-                code="AFL-VAULT-021",
-                hint="export it and import it into a new file with a passphrase: afl export, afl import",
-            )
-        salt = os.urandom(16).hex()
-        cover = Sealed(_key(passphrase, salt))
-        set_meta(db, SALT, salt)
-        set_meta(db, CHECK, cover.name("check"))
-        return cover
-    cover = Sealed(_key(passphrase, salt))
+    """The cover of a sealed memory. Raises `VaultError` for a wrong passphrase."""
+    cover = Sealed(_key(passphrase, meta(db, SALT)))
     if meta(db, CHECK) != cover.name("check"):
         raise VaultError("the passphrase is not the one of this memory", code="AFL-VAULT-022", hint="try again with the right one")
     return cover
+
+
+def begin(db: sqlite3.Connection, passphrase: str) -> None:
+    """Let a file be sealed from now on, in the caller's transaction. Raises `VaultError` for one that is used in clear: an export moves it."""
+    if is_sealed(db):
+        return  # another process was first
+    if meta(db, CLEAR) or any(db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in USED):  # noqa: S608 - fixed names
+        raise VaultError(
+            "this memory already holds grains in clear",
+            code="AFL-VAULT-021",
+            hint="export it and import it into a new file with a passphrase: afl export, afl import",
+        )
+    salt = os.urandom(16).hex()
+    set_meta(db, SALT, salt)
+    set_meta(db, CHECK, Sealed(_key(passphrase, salt)).name("check"))
 
 
 def _key(passphrase: str, salt: str) -> bytes:

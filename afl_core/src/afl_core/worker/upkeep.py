@@ -8,6 +8,7 @@ import sqlite3
 
 from afl_core.api import held
 from afl_core.api.home import Home
+from afl_core.memory.erase import expire
 from afl_core.model.clock import DAY_MS
 from afl_core.review.context import sweep as sweep_contexts
 from afl_core.store import status
@@ -93,8 +94,13 @@ def expire_intake(db: sqlite3.Connection, before: int, *, waiting_before: int) -
 
 def expire_tool_grains(db: sqlite3.Connection, before: int) -> int:
     """Delete compact tool grains older than their own retention."""
-    with writing(db, durable=True):
-        return db.execute("DELETE FROM grains WHERE type = 'tool' AND created_ms < ? AND call_id IS NOT NULL", (before,)).rowcount
+    removed = 0
+    while True:
+        with writing(db, durable=True):
+            gone = expire(db, before, BATCH)
+        removed += gone
+        if gone < BATCH:
+            return removed
 
 
 def sweep_blobs(home: Home, now: int) -> int:

@@ -1,0 +1,212 @@
+"""An open memory file: its connections, how its contents stand in it, its telemetry, and what this handle may do. `Memory` is what is done with it."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Collection, Mapping, Sequence
+from contextlib import AbstractContextManager
+from sqlite3 import Connection
+from types import TracebackType
+from typing import Any, Self
+
+from afl_core.api.connections import Connections
+from afl_core.api.reserved import demand, narrowed, refuse_reserved
+from afl_core.memory import erase, index
+from afl_core.memory.rank import DEFAULT, Ranked, Weights
+from afl_core.memory.telemetry import Telemetry, mode_of
+from afl_core.model.clock import Clock, now_ms
+from afl_core.model.errors import ModelError, StoreError
+from afl_core.model.grain import DEFAULT_NS, Grain, GrainType, make
+from afl_core.store import grains
+from afl_core.store.cover import PLAIN, Cover
+from afl_core.store.migrate import drop_backups, open_or_create
+from afl_core.store.status import meta, set_meta
+from afl_core.store.telemetry import Recalled
+
+ANY_NS = "*"
+"""As a namespace to read: every one."""
+SIDECAR = ".telemetry.db"
+"""Ending of the file beside a memory that telemetry is kept in."""
+
+
+class Opened:
+    """What `Memory` stands on. Safe for many threads; a forked child opens its own connections."""
+
+    def __init__(  # noqa: PLR0913 - what a memory is, each by name
+        self,
+        path: str | os.PathLike[str],
+        ns: str = DEFAULT_NS,
+        actor: str = "user:local",
+        passphrase: str | None = None,
+        telemetry: str = "aggregate",
+        index_text: bool = True,
+        scopes: Collection[str] | None = None,
+        *,
+        weights: Weights = DEFAULT,
+        clock: Clock = now_ms,
+    ) -> None:
+        self.path = os.path.abspath(os.fspath(path))
+        self.ns, self.actor, self.index_text, self.weights = ns, actor, index_text, weights
+        self.scopes = narrowed(None, scopes)
+        self._clock = clock
+        self._unindexed = 0
+        mode = mode_of(telemetry)
+        open_or_create(self.path, clock=clock)
+        self._files = Connections(self.path)
+        try:
+            self._cover: Cover = self._unlock(passphrase)
+            self._telemetry = Telemetry(self.path + SIDECAR, mode, clock, self._cover, lambda: erase.last(self._files.reader())[1])
+            self._finish_forgetting(quietly=True)
+        except BaseException:
+            self._files.close()
+            raise
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Write what telemetry holds and close the file; may be called again. What is not indexed yet is indexed at the next search."""
+        self._telemetry.close()
+        self._files.close()
+
+    def flush(self) -> None:
+        """Index what waits and write what telemetry holds."""
+        if self.index_text:
+            self._index()
+        self._telemetry.flush()
+
+    # --------------------------------------------------------------------------------------------------------------------------------- inside
+
+    def _unlock(self, passphrase: str | None) -> Cover:
+        db = self._files.reader()
+        if passphrase is not None:
+            from afl_core.vault import content
+
+            if not content.is_sealed(db):
+                with self._files.writer(durable=True):
+                    content.begin(db, passphrase)
+            return content.unlock(db, passphrase)
+        if meta(db, "content_salt"):
+            raise StoreError(f"the contents of {self.path} are sealed", code="AFL-STORE-034", hint="open it with its passphrase")
+        if not meta(db, "content_clear"):
+            with self._files.writer():  # from now on nobody seals it under a handle that writes in clear
+                if meta(db, "content_salt"):
+                    raise StoreError(f"the contents of {self.path} are sealed", code="AFL-STORE-034", hint="open it with its passphrase")
+                set_meta(db, "content_clear", "1")
+        return PLAIN
+
+    def _writing(self) -> AbstractContextManager[Connection]:
+        demand(self.scopes, "write")
+        return self._files.writer()
+
+    def _made(self, type: str, fields: Mapping[str, Any]) -> Grain:
+        try:
+            kind = GrainType(type)
+        except ValueError as bad:
+            known = ", ".join(one.value for one in GrainType)
+            raise ModelError(f"{type!r} is no type of a grain; there are {known}", code="AFL-MODEL-003") from bad
+        grain = make(kind, {"namespace": self.ns, **{key: value for key, value in fields.items() if value is not None}}, self._clock())
+        refuse_reserved(grain.ns)
+        return grain
+
+    def _there(self, db: Connection, address: str) -> grains.Stored:
+        there = grains.get(db, address, self._cover)
+        if there is None:
+            raise StoreError(f"there is no grain {address[:12]}", code="AFL-STORE-020", hint="use the hash of a grain that is there")
+        return there
+
+    def _mine(self, db: Connection, address: str) -> grains.Stored:
+        """A grain that this handle may change: it stands in no namespace that has an owner."""
+        there = self._there(db, address)
+        refuse_reserved(there.grain.ns)
+        return there
+
+    def _address(self, beginning: str) -> str:
+        if len(beginning) == 64:
+            return beginning
+        if len(beginning) < 6 or not all(digit in "0123456789abcdef" for digit in beginning):
+            raise StoreError(
+                f"{beginning!r} is no address of a grain", code="AFL-STORE-020", hint="give at least 6 of its hexadecimal digits"
+            )
+        found = grains.addressed(self._files.reader(), beginning)
+        if len(found) > 1:
+            raise StoreError(
+                f"{beginning} means several grains: {', '.join(one[:12] for one in found)}", code="AFL-STORE-035", hint="give more digits"
+            )
+        return found[0] if found else beginning
+
+    def _spaces(self, ns: str | None) -> tuple[str, ...] | None:
+        return None if ns == ANY_NS else (ns or self.ns,)
+
+    # ------------------------------------------------------------------------------------------------------------------------------- the index
+
+    def _index_later(self, added: int) -> None:
+        self._unindexed += added
+        if self.index_text and self._unindexed >= index.WAITING:
+            self._index()
+
+    def _index(self) -> None:
+        self._unindexed = 0
+        index.refresh(self._files.reader(), self._cover, turn=self._files.writer)
+
+    def _ready_to_search(self) -> Connection:
+        if not self.index_text:
+            raise StoreError("this memory was opened without its text index", code="AFL-STORE-036", hint="open it with index_text=True")
+        db = self._files.reader()
+        if index.waiting(db):
+            self._index()
+        return db
+
+    # ------------------------------------------------------------------------------------------------------------------------------- telemetry
+
+    def _note(
+        self,
+        spaces: tuple[str, ...] | None,
+        subject: str | None,
+        relation: str | None,
+        query: str | None,
+        found: Sequence[Ranked],
+        run_id: str | None,
+        began: int,
+    ) -> None:
+        if self._telemetry.mode == "off":
+            return
+        latency = (time.perf_counter_ns() - began) // 1_000
+        addresses = tuple(one.stored.grain.hash for one in found)
+        ns = ANY_NS if spaces is None else spaces[0]
+        self._telemetry.recalled(Recalled(self._clock(), ns, subject, relation, query, addresses, latency, run_id))
+
+    # ------------------------------------------------------------------------------------------------------------------------------ forgetting
+
+    def _erase(self, addresses: Sequence[str], texts: Sequence[str], *, keep_out: bool, noted: Callable[[Connection, int], object]) -> None:
+        """Forget, in an order that may break off anywhere: rows and audit in one transaction, then telemetry, then the bytes."""
+        self._finish_forgetting()
+        self._telemetry.flush()
+        now = self._clock()
+        with self._files.writer(durable=True) as db:
+            gone = [erase.forget(db, address, now, keep_out=keep_out, cover=self._cover) for address in addresses]
+            words = erase.gone_words(db, gone, self._cover)
+            noted(db, now)
+        self._telemetry.scrub(addresses, texts, words)
+        self._sweep()
+
+    def _finish_forgetting(self, *, quietly: bool = False) -> bool:
+        """Do what a forget that broke off left over; what was said is not known any more, so every question goes. `quietly`: `stats` shows a failure."""
+        left = erase.pending(self._files.reader())
+        if not left:
+            return False
+        try:
+            self._telemetry.scrub(left, (), questions=True)
+            self._sweep()
+        except StoreError:
+            if not quietly:
+                raise
+        return True
+
+    def _sweep(self) -> None:
+        drop_backups(self.path)
+        erase.sweep(self._files.reader(), self._files.writer)
