@@ -39,30 +39,46 @@ class Assembled:
 
 
 def assemble(sources: Sequence[Source], budget: int, *, by_grains: bool = False) -> Assembled:
-    """Choose whole grains, none twice. Each source has its share by weight; what one does not use passes on to those behind it.
+    """Choose whole grains, none twice. Each source has its share by weight; what one does not use passes on to those behind it, and what is left
+    at the end to what did not fit before.
 
     A grain that does not fit is dropped and the next one is tried. `by_grains`: the budget counts grains, not tokens.
     """
     weights = [max(0.0, source.weight) for source in sources]
     left, total = budget, sum(weights)
-    taken: dict[str, tuple[Ranked, str]] = {}
-    dropped: list[Dropped] = []
+    taken: dict[str, _Taken] = {}
+    waiting: list[_Taken] = []
     for number, (source, weight) in enumerate(zip(sources, weights, strict=True)):
         share = left if total <= weight else int(left * weight / total)
         total -= weight
-        spent = 0
         for one in source.candidates:
-            address = one.stored.grain.hash
-            if address in taken:
+            if one.stored.grain.hash in taken:
                 continue
             line = shown(one.stored.grain)
-            cost = 1 if by_grains else text_tokens(line)
-            if spent + cost > share:
-                dropped.append(Dropped(address, number, cost))
+            asked = _Taken(number, one, line, 1 if by_grains else text_tokens(line))
+            if asked.cost > share:
+                waiting.append(asked)
                 continue
-            taken[address] = (one, line)
-            spent += cost
-        left -= spent
-    kept = [one for one in dropped if one.hash not in taken]
-    chosen = tuple(taken.values())
-    return Assembled(tuple(line for _, line in chosen), tuple(one for one, _ in chosen), tuple(kept), budget - left)
+            taken[one.stored.grain.hash] = asked
+            share, left = share - asked.cost, left - asked.cost
+    dropped = []
+    for asked in waiting:
+        address = asked.one.stored.grain.hash
+        if address in taken:
+            continue
+        if asked.cost <= left:
+            taken[address], left = asked, left - asked.cost
+        else:
+            dropped.append(Dropped(address, asked.source, asked.cost))
+    chosen = sorted(taken.values(), key=lambda each: each.source)
+    return Assembled(tuple(each.line for each in chosen), tuple(each.one for each in chosen), tuple(dropped), budget - left)
+
+
+@attrs.frozen
+class _Taken:
+    """A candidate with what it would add."""
+
+    source: int
+    one: Ranked
+    line: str
+    cost: int

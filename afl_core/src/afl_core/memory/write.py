@@ -63,8 +63,8 @@ def supersede(db: sqlite3.Connection, old: str, new: Grain, *, cover: Cover = PL
     The new one becomes the head: in the place of the old one where that was a head (of a fork the others stay), and else as if it were added.
     It may be about something else; then its own thing gets it as the head, and the old thing the newest that is left.
     """
-    refuse_buried(db, new, cover)
     there = _live(db, old, cover)
+    refuse_buried(db, new, cover)
     if new.hash == old:
         raise StoreError(f"grain {old[:12]} cannot take its own place", code="AFL-STORE-021")
     known = grains.place_of(db, new.hash)

@@ -28,9 +28,7 @@ class Stored:
 FORKED = 2
 """In `head`: one of several; 1 is the only one, 0 none."""
 
-_FLOOR = "seq_floor"
-"""Name in `meta`: the largest `seq` that was deleted. No seq is given twice: the text index and other readers remember how far they came."""
-
+# In `meta`, `seq_floor` is the largest seq that was deleted: none is given twice, for the text index and other readers remember how far they came.
 _STORED = "SELECT seq, hash, type, superseded_by, derived_from, fields_json FROM grains"
 
 
@@ -167,7 +165,11 @@ def delete(db: sqlite3.Connection, address: str) -> None:
     if row[1] is not None:
         db.execute("UPDATE grains SET derived_from = ? WHERE hash = ? AND derived_from = ?", (row[2], row[1], address))
     if row[0] > last_seq(db):
-        db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", (_FLOOR, str(row[0])))
+        db.execute(
+            "INSERT INTO meta (key, value) VALUES ('seq_floor', ?) ON CONFLICT (key) DO UPDATE"
+            " SET value = max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))",
+            (str(row[0]),),
+        )
 
 
 def heads(db: sqlite3.Connection, key: HeadKey, cover: Cover = PLAIN) -> list[str]:

@@ -1,0 +1,217 @@
+"""What was forgotten is in no file of the memory any more, in no row of its audit, and stays out when that was asked for."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+import pytest
+
+from afl_core.changes.audit import verify_chain
+from afl_core.memory import erase
+from afl_core.model.errors import AflError, StoreError
+from afl_core.store import migrate
+from afl_core.store.audit import rows
+
+WORD = "xylophone"
+
+
+def files_with(folder, text):
+    """Names of files below a folder that hold a text."""
+    found = []
+    for where, _, names in os.walk(folder):
+        for name in names:
+            with open(os.path.join(where, name), "rb") as handle:
+                if text.encode() in handle.read():
+                    found.append(name)
+    return sorted(found)
+
+
+def refused(call):
+    with pytest.raises(AflError) as caught:
+        call()
+    return caught.value.code
+
+
+@pytest.mark.parametrize("telemetry", ["full", "aggregate", "off"])
+def test_an_erased_word_is_in_no_file(memory, opens, tmp_path, clock, telemetry):
+    asks = opens(telemetry="full")
+    for number in range(50):
+        memory.add_fact(f"entity-{number}", "note", f"value {number}")
+    secret = memory.add_fact("acme", "owner", f"plays the {WORD}")
+    for question in (f"who plays {WORD}?", "who plays?"):
+        asks.search(question)
+    asks.recall("acme")
+    asks.close()
+    assert files_with(tmp_path, WORD) != []
+    clock.advance(seconds=1)
+    opens(telemetry=telemetry).forget(secret)
+    assert files_with(tmp_path, WORD) == []
+    assert memory.verify()["ok"]
+    assert memory.search(WORD) == []
+    assert [one["recall_count"] for one in memory.telemetry()["access"] if one["hash"] == secret] == []
+
+
+def test_questions_go_that_hold_a_word_nobody_else_says_and_others_stay(memory, clock):
+    memory.add_fact("acme", "tier", "gold standard")
+    secret = memory.add_fact("acme", "owner", f"gold {WORD}")
+    for question in (WORD, f"is {WORD} gold", "gold", "weather"):
+        memory.search(question)
+    memory.flush()
+    clock.advance(seconds=1)
+    memory.forget(secret)
+    assert sorted(one["sample"] for one in memory.telemetry()["queries"]) == ["gold", "weather"]
+
+
+def test_a_subject_is_forgotten_with_its_parts_of_every_type_and_without_its_namesakes(memory, tmp_path, clock):
+    gone = [
+        memory.add_fact("pat", "likes", "zugzwang"),
+        memory.add_fact("pat#visit1", "saw", "zugzwang"),
+        memory.add("goal", subject="pat", description="zugzwang"),
+    ]
+    stays = memory.add_fact("patricia", "likes", "tea")
+    memory.recall("pat")
+    memory.search("what does pat like")
+    memory.flush()
+    clock.advance(seconds=1)
+    assert memory.forget_subject("pat", dry_run=True) == gone
+    assert memory.stats()["grains"] == 4
+    assert memory.forget_subject("pat", because="she asked") == gone
+    assert files_with(tmp_path, "zugzwang") == []
+    assert memory.telemetry()["queries"] == []
+    assert memory.get(stays)["object"] == "tea"
+    assert memory.forget_subject("pat") == []
+
+
+def test_a_subject_can_be_forgotten_in_every_namespace(memory):
+    memory.add_fact("pat", "likes", "tea")
+    memory.add_fact("pat", "likes", "tea", namespace="other")
+    assert len(memory.forget_subject("pat", ns="*")) == 2
+
+
+def test_the_audit_tells_who_when_why_and_how_many_and_never_whom(memory, tmp_path):
+    memory.add_fact("pat smith", "likes", "tea")
+    memory.forget_subject("pat smith", because="request 7")
+    db = memory._files.reader()
+    row = next(iter(rows(db)))
+    assert (row.actor, row.action, len(row.target)) == ("user:local", "grain.forget_subject", 16)
+    assert verify_chain(db) is None
+    assert files_with(tmp_path, "pat smith") == []
+    assert files_with(tmp_path, "request 7") != []
+
+
+def test_a_dry_run_changes_nothing(memory):
+    address = memory.add_fact("acme", "tier", "gold")
+    assert memory.forget(address[:8], dry_run=True) == [address]
+    assert memory.latest("acme", "tier")["hash"] == address
+    assert memory._files.reader().execute("SELECT count(*) FROM audit").fetchone()[0] == 0
+
+
+@pytest.mark.parametrize("again", ["gold", "GOLD", " gold ", "g\u200bold", "gоld", "ｇｏｌｄ", "gòld", "go\u00adld", "𝐠𝐨𝐥𝐝", "g0ld"])
+def test_a_value_that_stays_out_is_known_in_every_spelling_on_every_way_in(memory, again):
+    address = memory.add_fact("acme", "tier", "gold")
+    other = memory.add_fact("acme", "tier", "silver")
+    memory.forget(address, keep_out=True)
+    fact = {"subject": "acme", "relation": "tier", "object": again}
+    ways = [
+        lambda: memory.add("fact", fact),
+        lambda: memory.add_fact("acme", "tier", again),
+        lambda: memory.add_batch([{"type": "fact", "subject": "b", "relation": "c", "object": "d"}, {"type": "fact", **fact}]),
+        lambda: memory.supersede(other, object=again),
+    ]
+    assert [refused(way) for way in ways] == ["AFL-STORE-030"] * 4
+    assert memory.stats()["kept_out"] == 1
+    assert memory.stats()["grains"] == 1
+
+
+def test_a_tool_call_that_stays_out_is_refused_and_may_come_in_again_when_it_is_allowed(memory, clock):
+    address = memory.record_tool_call("Bash", "secret output")
+    memory.forget(address, keep_out=True)
+    clock.advance(seconds=1)
+    assert refused(lambda: memory.record_tool_call("Bash", "Secret  output")) == "AFL-STORE-030"
+    assert not memory.allow("tool", tool_name="Bash", tool_content="other")
+    assert memory.allow("tool", tool_name="Bash", tool_content="SECRET output")
+    assert memory.record_tool_call("Bash", "secret output")
+    assert memory.stats()["kept_out"] == 0
+
+
+def test_a_reader_that_holds_the_log_is_named_and_the_rest_is_done_later(memory, opens, tmp_path, monkeypatch):
+    secret = memory.add_fact("acme", "owner", WORD)
+    memory._files.reader().execute("PRAGMA busy_timeout = 50")
+    reading = sqlite3.connect(memory.path)
+    reading.execute("BEGIN")
+    reading.execute("SELECT count(*) FROM grains").fetchone()
+    assert refused(lambda: memory.forget(secret)) == "AFL-STORE-032"
+    assert memory.stats()["unswept"] == 1
+    assert refused(lambda: memory.get(secret)) == "AFL-STORE-020"
+    assert refused(memory.sweep) == "AFL-STORE-032"
+    reading.close()
+    assert files_with(tmp_path, WORD) != []
+    opens()
+    assert files_with(tmp_path, WORD) == []
+    assert memory.stats()["unswept"] == 0
+    assert memory.sweep() is False
+
+
+def test_what_another_process_still_holds_of_a_forgotten_grain_is_not_written(memory, opens, tmp_path, clock):
+    secret = memory.add_fact("acme", "owner", WORD)
+    other = opens(telemetry="full")
+    other.search(WORD)
+    clock.advance(seconds=1)
+    memory.forget(secret)
+    clock.advance(seconds=1)
+    other.search("weather")
+    other.flush()
+    assert files_with(tmp_path, WORD) == []
+    assert [one["sample"] for one in other.telemetry()["queries"]] == ["weather"]
+
+
+def test_copies_from_before_a_migration_go_too(memory, tmp_path):
+    secret = memory.add_fact("acme", "owner", WORD)
+    kept = tmp_path / ("m.afl" + migrate.COPIES)
+    kept.mkdir()
+    (kept / "m.afl.1767225600000").write_text(WORD)
+    (kept / "notes").write_text("mine")
+    memory.forget(secret)
+    assert os.listdir(kept) == ["notes"]
+
+
+def test_a_forgotten_middle_of_a_chain_leaves_the_chain_whole(memory, clock):
+    one = memory.add_fact("acme", "tier", "one")
+    clock.advance(seconds=1)
+    two = memory.supersede(one, object="two")
+    clock.advance(seconds=1)
+    three = memory.supersede(two, object="three")
+    memory.forget(two)
+    assert memory.get(one)["superseded_by"] == three
+    assert memory.get(three)["derived_from"] == one
+    assert [each["object"] for each in memory.history("acme", "tier")] == ["three", "one"]
+    memory.forget(three)
+    assert memory.latest("acme", "tier") is None
+    assert memory.get(one)["superseded_by"] == "withdrawn"
+    assert memory.add_fact("acme", "tier", "one", created_at=memory.get(one)["created_at"]) == one
+    assert memory.latest("acme", "tier")["hash"] == one
+
+
+def test_no_place_is_given_twice_and_a_new_grain_is_found_behind_a_forgotten_one(memory):
+    addresses = [memory.add_fact("acme", str(number), "gold") for number in range(3)]
+    memory.search("gold")
+    for address in reversed(addresses):
+        memory.forget(address)
+    again = memory.add_fact("acme", "new", "gold")
+    assert [one["hash"] for one in memory.search("gold")] == [again]
+
+
+def test_old_tool_calls_expire_from_the_index_too(memory, clock):
+    memory.record_tool_call("Bash", "no such file", call_id="c", thread="s")
+    memory.search("file")
+    clock.advance(days=40)
+    with memory._files.writer() as db:
+        assert erase.expire(db, clock() - 1) == 1
+    assert memory.search("file") == []
+    assert memory.verify()["ok"]
+
+
+def test_what_is_not_there_cannot_be_forgotten(memory):
+    with pytest.raises(StoreError, match="there is no grain"):
+        memory.forget("0" * 64)
