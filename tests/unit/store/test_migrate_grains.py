@@ -1,0 +1,151 @@
+"""A store of before typed memory keeps every grain, head and fork, and can be searched afterwards."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+
+import pytest
+
+from afl_core import Memory
+from afl_core.memory import index
+from afl_core.model.codec import canonical
+from afl_core.model.grain import GrainType, HeadKey, make
+from afl_core.settings.paths import Paths
+from afl_core.store import grains, migrate, schema
+from afl_core.store.connection import connect
+from afl_core.store.migrate import create_or_migrate
+
+NOW = 1_767_225_600_000
+LESSON = {
+    "lesson_id": "L1",
+    "severity": "Blocker",
+    "method_class": "verification-closure",
+    "class_id": "claim-without-evidence",
+    "card": {"when": "a", "must_do": "b", "must_not": "c", "verify": "d", "why": "e", "exception": "f", "source_ids": ["r-1"]},
+    "namespace": "project:p1",
+}
+GRAINS = [
+    make(GrainType.LESSON, LESSON, NOW),
+    make(GrainType.LESSON, {**LESSON, "note": "revised"}, NOW + 1),
+    make(
+        GrainType.FACT,
+        {"subject": "tests.md", "relation": "native_feedback:claude", "object": "run the café tests", "namespace": "project:p1"},
+        NOW,
+    ),
+    make(GrainType.FACT, {"subject": "acme", "relation": "tier", "object": "gold"}, NOW),
+    make(GrainType.FACT, {"subject": "acme", "relation": "tier", "object": "silver"}, NOW + 1),
+    make(
+        GrainType.TOOL,
+        {
+            "namespace": "project:p1",
+            "session_id": "claude:s",
+            "tool_name": "Bash",
+            "tool_call_id": "c1",
+            "input": "make",
+            "is_error": True,
+            "error": "no",
+        },
+        NOW,
+    ),
+    make(GrainType.GOAL, {"subject": "acme", "description": "grow"}, NOW),
+]
+
+
+def old_store(path):
+    """A database as the third schema made it, with the rows that version wrote."""
+    db = sqlite3.connect(path)
+    db.executescript("".join(schema.MIGRATIONS[:3]) + f"PRAGMA application_id = {schema.APPLICATION_ID}; PRAGMA user_version = 3;")
+    for grain in GRAINS:
+        tool = grain.type is GrainType.TOOL
+        db.execute(
+            "INSERT INTO grains (hash, type, ns, created_ms, tool_name, is_error, signature, call_id, session_id, fields_json)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                grain.hash,
+                grain.type.value,
+                grain.ns,
+                grain.created_ms,
+                *(("Bash", 1, "0123456789abcdef", "c1", "claude:s") if tool else (None,) * 5),
+                canonical(grain.fields),
+            ),
+        )
+    first, second, note, *both = [grain.hash for grain in GRAINS[:5]]
+    db.execute("UPDATE grains SET superseded_by = ? WHERE hash = ?", (second, first))
+    db.execute("UPDATE grains SET derived_from = ? WHERE hash = ?", (first, second))
+    heads = [("project:p1", "L1", "lesson", second), ("project:p1", "tests.md", "native_feedback:claude", note)]
+    heads += [("shared", "acme", "tier", one) for one in both]
+    db.executemany("INSERT INTO heads VALUES (?, ?, ?, ?)", heads)
+    db.commit()
+    kept = {
+        "grains": [tuple(row) for row in db.execute(f"SELECT {COLUMNS} FROM grains ORDER BY seq")],
+        "heads": sorted(tuple(row) for row in db.execute("SELECT ns, subject, relation, hash FROM heads")),
+    }
+    db.close()
+    os.chmod(path, 0o600)
+    return kept
+
+
+COLUMNS = "seq, hash, type, ns, created_ms, superseded_by, derived_from, tool_name, is_error, signature, call_id, session_id, fields_json"
+
+
+@pytest.fixture
+def store(home):
+    paths = Paths(home)
+    os.makedirs(os.path.dirname(paths.database), mode=0o700)
+    return paths, old_store(paths.database)
+
+
+def test_every_grain_and_every_head_is_kept(store):
+    paths, kept = store
+    done = create_or_migrate(paths.database, paths.backups, paths.home)
+    assert done[-1] == "migrated the database to schema 4"
+    db = connect(paths.database)
+    assert [tuple(row) for row in db.execute(f"SELECT {COLUMNS} FROM grains ORDER BY seq")] == kept["grains"]
+    heads = "SELECT ns, subject, relation, hash FROM grains WHERE head > 0"
+    assert sorted(tuple(row) for row in db.execute(heads)) == kept["heads"]
+    assert {one.grain.fields["object"] for one in grains.forked(db, None)} == {"gold", "silver"}
+    assert [(row[0], row[1]) for row in db.execute("SELECT subject, relation FROM grains WHERE type = 'goal'")] == [("acme", None)]
+    assert grains.heads(db, HeadKey("project:p1", "L1", "lesson")) == [GRAINS[1].hash]
+    assert grains.calls_known(db, "claude:s", ["c1", "c2"]) == {"c1"}
+    assert index.refresh(db) == len(GRAINS)
+    db.close()
+
+
+def test_the_memory_reads_it_whole(store):
+    paths, _ = store
+    create_or_migrate(paths.database, paths.backups, paths.home)
+    with Memory(paths.database, telemetry="off") as memory:
+        assert memory.verify() == {"ok": True, "grains": len(GRAINS), "problems": []}
+        assert [one["relation"] for one in memory.search("café", ns="project:p1")] == ["native_feedback:claude"]
+        assert len(memory.forks()[0]["heads"]) == 2
+        assert [one["hash"] for one in memory.recall("acme", type="goal")] == [GRAINS[6].hash]
+
+
+def test_a_memory_file_is_copied_beside_itself_and_its_folder_is_left_as_it_is(tmp_path):
+    old_store(tmp_path / "m.afl")
+    os.chmod(tmp_path, 0o755)
+    (tmp_path / "mine.new").write_text("a file of somebody")
+    os.utime(tmp_path / "mine.new", (1, 1))
+    with Memory(tmp_path / "m.afl", telemetry="off") as memory:
+        assert memory.stats()["grains"] == len(GRAINS)
+        assert sorted(os.listdir(tmp_path)) == ["m.afl", "m.afl-shm", "m.afl-wal", "m.afl.backups", "mine.new"]
+        assert len(os.listdir(tmp_path / "m.afl.backups")) == 1
+    assert tmp_path.stat().st_mode & 0o777 == 0o755
+
+
+def test_two_processes_may_migrate_at_once(store, monkeypatch):
+    paths, kept = store
+    step, raced = migrate._step, []
+
+    def second(db, number, path):
+        if not raced:
+            raced.append(number)
+            create_or_migrate(paths.database, paths.backups, paths.home)
+        step(db, number, path)
+
+    monkeypatch.setattr(migrate, "_step", second)
+    create_or_migrate(paths.database, paths.backups, paths.home)
+    db = connect(paths.database)
+    assert [tuple(row) for row in db.execute(f"SELECT {COLUMNS} FROM grains ORDER BY seq")] == kept["grains"]
+    db.close()
