@@ -274,11 +274,16 @@ class Memory(Opened):
         ]
 
     def verify(self, *, progress: Callable[[int], None] = lambda _done: None) -> Value:
-        """Check the whole file: SQLite's own check, every address against its content, every link, head and index row."""
+        """Check the whole file: SQLite's own check, every address against its content, every link, head and index row, and the audit chain."""
         demand(self.scopes, "read")
+        from afl_core.changes.audit import verify_chain
         from afl_core.memory.verify import verify
 
-        return verify(self._files.reader(), self._cover, progress=progress)
+        db = self._files.reader()
+        found = verify(db, self._cover, progress=progress)
+        broken = verify_chain(db)
+        problems = [*found["problems"], *([f"the audit: {broken.why}"] if broken else [])]
+        return {**found, "ok": not problems, "problems": problems}
 
     def stats(self) -> Value:
         """Counts by type and namespace, sizes in bytes, what waits to be indexed or swept, how many values are kept out, the state of telemetry."""

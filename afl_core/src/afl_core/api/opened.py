@@ -21,8 +21,8 @@ from afl_core.model.grain import DEFAULT_NS, Grain, GrainType, make
 from afl_core.store import grains
 from afl_core.store.cover import PLAIN, Cover
 from afl_core.store.migrate import drop_backups, open_or_create
-from afl_core.store.status import meta, set_meta
 from afl_core.store.telemetry import Recalled
+from afl_core.vault import content
 
 ANY_NS = "*"
 """As a namespace to read: every one."""
@@ -84,19 +84,15 @@ class Opened:
     def _unlock(self, passphrase: str | None) -> Cover:
         db = self._files.reader()
         if passphrase is not None:
-            from afl_core.vault import content
-
             if not content.is_sealed(db):
                 with self._files.writer(durable=True):
                     content.begin(db, passphrase)
             return content.unlock(db, passphrase)
-        if meta(db, "content_salt"):
+        if not content.is_sealed(db) and not content.is_used_in_clear(db):
+            with self._files.writer():
+                content.use_in_clear(db)
+        if content.is_sealed(db):
             raise StoreError(f"the contents of {self.path} are sealed", code="AFL-STORE-034", hint="open it with its passphrase")
-        if not meta(db, "content_clear"):
-            with self._files.writer():  # from now on nobody seals it under a handle that writes in clear
-                if meta(db, "content_salt"):
-                    raise StoreError(f"the contents of {self.path} are sealed", code="AFL-STORE-034", hint="open it with its passphrase")
-                set_meta(db, "content_clear", "1")
         return PLAIN
 
     def _writing(self) -> AbstractContextManager[Connection]:

@@ -30,7 +30,9 @@ def refuse_reserved(ns: str) -> None:
 def narrowed(held: Collection[str] | None, asked: Collection[str] | None) -> frozenset[str]:
     """The scopes of a handle: those asked for, as far as they are held. Raises `ModelError` for an unknown one."""
     if asked is not None and (unknown := set(asked) - SCOPES):
-        raise ModelError(f"unknown scope {min(unknown)!r}; there are {', '.join(sorted(SCOPES))}", code="AFL-MODEL-007")
+        raise ModelError(
+            f"unknown scope {min(unknown)!r}; there are {', '.join(sorted(SCOPES))}", code="AFL-MODEL-007", hint="name scopes of these"
+        )
     mine = SCOPES if held is None else frozenset(held)
     return mine if asked is None else mine & frozenset(asked)
 

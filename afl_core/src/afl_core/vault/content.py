@@ -52,6 +52,17 @@ def is_sealed(db: sqlite3.Connection) -> bool:
     return bool(meta(db, SALT))
 
 
+def is_used_in_clear(db: sqlite3.Connection) -> bool:
+    """Whether a file that is not sealed holds anything, or was opened so that it will."""
+    return bool(meta(db, CLEAR)) or any(db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in USED)  # noqa: S608 - fixed names
+
+
+def use_in_clear(db: sqlite3.Connection) -> None:
+    """Let nobody seal an empty file any more under a handle that writes in clear, in the caller's transaction."""
+    if not is_sealed(db):
+        set_meta(db, CLEAR, "1")
+
+
 def unlock(db: sqlite3.Connection, passphrase: str) -> Sealed:
     """The cover of a sealed memory. Raises `VaultError` for a wrong passphrase."""
     cover = Sealed(_key(passphrase, meta(db, SALT)))
@@ -64,7 +75,7 @@ def begin(db: sqlite3.Connection, passphrase: str) -> None:
     """Let a file be sealed from now on, in the caller's transaction. Raises `VaultError` for one that is used in clear: an export moves it."""
     if is_sealed(db):
         return  # another process was first
-    if meta(db, CLEAR) or any(db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in USED):  # noqa: S608 - fixed names
+    if is_used_in_clear(db):
         raise VaultError(
             "this memory already holds grains in clear",
             code="AFL-VAULT-021",
