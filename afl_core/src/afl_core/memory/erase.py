@@ -15,7 +15,7 @@ from afl_core.memory import terms as words
 from afl_core.model.errors import StoreError
 from afl_core.model.grain import GrainType
 from afl_core.model.grain_text import searchable
-from afl_core.store import grains, operations, status, terms
+from afl_core.store import grains, operations, status, terms, wal
 from afl_core.store.connection import writing
 from afl_core.store.cover import PLAIN, Cover
 
@@ -79,15 +79,11 @@ def sweep(db: sqlite3.Connection, turn: Callable[[], AbstractContextManager[sqli
     being emptied; the rows are gone, and the next sweep ends it.
     """
     turn = turn if turn is not None else lambda: writing(db)
-    upto, more = last(db)[0], False
-    while True:
+    upto, going = last(db)[0], True
+    while going:
         with turn():
-            going = terms.compress(db, more=more)
-        more = True
-        if not going:
-            break
-    busy, *_ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    if busy:
+            going = terms.compress(db)
+    if not wal.empty(db):
         raise StoreError(
             "the grains are deleted, but another process is reading: their bytes are still in the write-ahead log",
             code="AFL-STORE-032",

@@ -20,7 +20,7 @@ MOST_TERMS = 6
 """Of a question's terms, so many of the rarest are asked for."""
 COMMON_SHARE = 0.01
 """A term that stands in as many of all grains says nothing, unless there is no rarer one ..."""
-COMMON_ROWS, COMMON_MOST = 200, 4_000
+COMMON_ROWS, COMMON_MOST = 200, 1_000
 """... one that stands in fewer than the first always says something, and in as many as the second never."""
 TERMS_LOOKED_AT = 64
 """Of a long question, the first so many terms."""

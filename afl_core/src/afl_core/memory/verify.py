@@ -8,6 +8,7 @@ from typing import Any
 
 from afl_core.memory import index
 from afl_core.model.errors import AflError
+from afl_core.model.grain import stored
 from afl_core.store import grains, operations, terms
 from afl_core.store.cover import Cover
 
@@ -62,7 +63,7 @@ def _batches(db: sqlite3.Connection) -> Iterator[list[sqlite3.Row]]:
 def _of_grain(row: sqlite3.Row, cover: Cover) -> Iterator[str]:
     short = row[1][:12]
     try:
-        grain = grains.read(row, cover).grain
+        grain = stored(row[2], cover.open(row[1], row[5]))
     except (AflError, ValueError) as bad:
         yield f"grain {short} cannot be read: {bad}"
         return

@@ -8,7 +8,7 @@ from typing import Any
 
 import attrs
 
-from afl_core.model.grain import Grain, GrainType, HeadKey, stored
+from afl_core.model.grain import Grain, GrainType, HeadKey, kept
 from afl_core.store.cover import PLAIN, Cover
 
 WITHDRAWN = "withdrawn"
@@ -34,7 +34,7 @@ _STORED = "SELECT seq, hash, type, superseded_by, derived_from, fields_json FROM
 
 def read(row: Sequence[Any], cover: Cover) -> Stored:
     """A grain of a row of seq, hash, type, superseded_by, derived_from and fields."""
-    return Stored(stored(row[2], cover.open(row[1], row[5])), row[0], row[3], row[4])
+    return Stored(kept(row[2], cover.open(row[1], row[5]), row[1]), row[0], row[3], row[4])
 
 
 def get(db: sqlite3.Connection, address: str, cover: Cover = PLAIN) -> Stored | None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 import attrs
 
 from afl_core.model.clock import DAY_MS
+from afl_core.store import wal
 
 VERSION = "4"
 LOG_DAYS, LOG_ROWS = 90, 200_000
@@ -184,8 +185,7 @@ def scrub(db: sqlite3.Connection, addresses: Iterable[str], says: Callable[[Text
             db.execute("DELETE FROM telem_recall_log WHERE instr(top_hashes, ?) > 0", (address,))
         db.execute("DELETE FROM telem_recall_log WHERE says(subject) OR says(query)")
         db.execute("DELETE FROM telem_query_stat WHERE says(sample) OR says(qkey)")
-    busy, *_ = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
-    if busy:
+    if not wal.empty(db):
         raise sqlite3.OperationalError("another process is reading it")
 
 

@@ -40,14 +40,15 @@ MERGE_PAGES = 200
 """Pages of the index that one step of merging writes: some 30 ms."""
 
 
-def compress(db: sqlite3.Connection, *, more: bool) -> bool:
-    """Merge the index into one piece, a bounded step at a time; True while there is more to do. `more`: this is not the first step.
+def compress(db: sqlite3.Connection) -> bool:
+    """Merge the index towards one piece, a bounded step at a time; True while there is more to do.
 
     Once it is one piece, what was removed from it is gone from the file after the next checkpoint.
     """
-    # `secure-delete` (SQLite 3.42) would spare the work, but no older SQLite could open the file any more.
+    # `secure-delete` (SQLite 3.42) would spare the work, but no older SQLite could open the file any more. A negative number of pages takes
+    # in whatever pieces there are at each step, also those that others add meanwhile: a positive one would leave a few of them alone.
     before = db.total_changes
-    db.execute("INSERT INTO terms (terms, rank) VALUES ('merge', ?)", (MERGE_PAGES if more else -MERGE_PAGES,))
+    db.execute("INSERT INTO terms (terms, rank) VALUES ('merge', ?)", (-MERGE_PAGES,))
     return db.total_changes - before >= 2
 
 
