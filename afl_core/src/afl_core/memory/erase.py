@@ -90,7 +90,7 @@ def sweep(db: sqlite3.Connection, turn: Callable[[], AbstractContextManager[sqli
             hint="close other readers, then call sweep() of the memory; the next forget and the next opening do the same",
         )
     with turn():
-        status.set_meta(db, SWEPT, str(upto))
+        status.set_meta(db, SWEPT, str(max(upto, int(status.meta(db, SWEPT, "0")))))  # a slower sweep takes nothing back
 
 
 def gone_words(db: sqlite3.Connection, forgotten: Sequence[grains.Stored], cover: Cover = PLAIN) -> set[str]:

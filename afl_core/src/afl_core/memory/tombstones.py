@@ -10,7 +10,7 @@ from afl_core.model.grain import Grain
 from afl_core.model.grain_text import value_of
 from afl_core.model.skeleton import skeleton
 from afl_core.store import operations, status
-from afl_core.store.cover import PLAIN, Cover
+from afl_core.store.cover import Cover
 from afl_core.vault.seal import keyed_hash
 
 KEY = "tombstone_key"
@@ -20,22 +20,22 @@ In a file in clear, who has the file has the key and can try whether a value he 
 """
 
 
-def bury(db: sqlite3.Connection, grain: Grain, now: int, cover: Cover = PLAIN) -> None:
+def bury(db: sqlite3.Connection, grain: Grain, now: int, cover: Cover) -> None:
     """Let the grain's value stay out from now on, in every spelling."""
     operations.bury(db, hash_of(db, grain, cover), now)
 
 
-def allow(db: sqlite3.Connection, grain: Grain, cover: Cover = PLAIN) -> bool:
+def allow(db: sqlite3.Connection, grain: Grain, cover: Cover) -> bool:
     """Let the grain's value in again; False when it was not kept out."""
     return operations.any_buried(db) and operations.unbury(db, hash_of(db, grain, cover))
 
 
-def is_buried(db: sqlite3.Connection, grain: Grain, cover: Cover = PLAIN) -> bool:
+def is_buried(db: sqlite3.Connection, grain: Grain, cover: Cover) -> bool:
     """Whether the grain's value stays out."""
     return operations.any_buried(db) and operations.is_buried(db, hash_of(db, grain, cover))
 
 
-def refuse_buried(db: sqlite3.Connection, grain: Grain, cover: Cover = PLAIN) -> None:
+def refuse_buried(db: sqlite3.Connection, grain: Grain, cover: Cover) -> None:
     """Raise `StoreError` (AFL-STORE-030) when it does."""
     if is_buried(db, grain, cover):
         raise StoreError(
@@ -45,7 +45,7 @@ def refuse_buried(db: sqlite3.Connection, grain: Grain, cover: Cover = PLAIN) ->
         )
 
 
-def hash_of(db: sqlite3.Connection, grain: Grain, cover: Cover = PLAIN) -> str:
+def hash_of(db: sqlite3.Connection, grain: Grain, cover: Cover) -> str:
     """The keyed hash of a grain's value. Makes the key when there is none: in a write transaction only."""
     key = status.meta(db, KEY)
     if not key:

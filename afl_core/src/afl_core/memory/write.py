@@ -223,7 +223,7 @@ def record_tool_calls(db: sqlite3.Connection, ns: str, session_id: str, calls: S
     new: dict[str, tuple[Grain, str | None]] = {}
     for one in signed:
         call_id = one[0].fields["tool_call_id"]
-        if call_id not in known and not is_buried(db, one[0]):
+        if call_id not in known and not is_buried(db, one[0], PLAIN):
             new.setdefault(call_id, one)
     grains.insert_all(db, list(new.values()))
     return [grain.hash for grain, _ in new.values()]
