@@ -20,6 +20,7 @@ from typing import Any
 
 from afl_core.api.opened import ANY_NS, SIDECAR, Opened
 from afl_core.api.reserved import demand, refuse_reserved
+from afl_core.api.told import Value, newest_first, says, scored, told
 from afl_core.memory import erase, tombstones, undo, write
 from afl_core.memory.assemble import Source, assemble
 from afl_core.memory.rank import Ranked
@@ -28,7 +29,7 @@ from afl_core.memory.recall import recall as find_about
 from afl_core.memory.recall import search as find_text
 from afl_core.model.codec import loads
 from afl_core.model.errors import ModelError
-from afl_core.model.grain import Grain, GrainType, HeadKey
+from afl_core.model.grain import GrainType, HeadKey
 from afl_core.store import grains
 
 __all__ = ["Memory"]
@@ -36,8 +37,6 @@ __all__ = ["Memory"]
 HISTORY = 512
 """Grains of one history."""
 _CALLS = count()
-
-Value = dict[str, Any]
 
 
 class Memory(Opened):
@@ -68,7 +67,7 @@ class Memory(Opened):
         with self._writing() as db:
             for head in grains.heads(db, key, self._cover):
                 there = grains.get(db, head, self._cover)
-                if there is not None and _says(there.grain, grain):
+                if there is not None and says(there.grain, grain):
                     return head
             write.add(db, grain, cover=self._cover)
         self._index_later(1)
@@ -197,7 +196,7 @@ class Memory(Opened):
     def get(self, hash: str) -> Value:
         """One grain by its address or the beginning of it, live or not: hash, type, superseded_by, derived_from and its fields."""
         demand(self.scopes, "read")
-        return _told(self._there(self._files.reader(), self._address(hash)))
+        return told(self._there(self._files.reader(), self._address(hash)))
 
     def recall(  # noqa: PLR0913 - what narrows a recall, each by name
         self,
@@ -219,7 +218,7 @@ class Memory(Opened):
         where = Where(spaces, subject, relation, type, tool_name, tool_call_id, session_id)
         found = find_about(self._files.reader(), where, self._clock(), k, cover=self._cover, weights=self.weights)
         self._note(spaces, subject, relation, None, found, run_id, began)
-        return [_scored(one) for one in found]
+        return [scored(one) for one in found]
 
     def search(self, query: str, k: int = 16, *, type: str | None = None, ns: str | None = None, run_id: str | None = None) -> list[Value]:
         """Live grains whose text holds a telling word of the query, best first."""
@@ -228,7 +227,7 @@ class Memory(Opened):
         spaces = self._spaces(ns)
         found = self._find_text(query, Where(spaces, type=type), k)
         self._note(spaces, None, None, query, found, run_id, began)
-        return [_scored(one) for one in found]
+        return [scored(one) for one in found]
 
     def assemble(
         self, sources: Sequence[Mapping[str, Any]], budget: int = 400, k: int = 16, *, limit: int | None = None, run_id: str | None = None
@@ -252,13 +251,13 @@ class Memory(Opened):
     def latest(self, subject: str, relation: str, ns: str | None = None) -> Value | None:
         """The newest fact of a subject and relation; of a fork's heads the one made last."""
         heads = self._heads(HeadKey(ns or self.ns, subject, relation))
-        return _told(heads[0]) if heads else None
+        return told(heads[0]) if heads else None
 
     def history(self, subject: str, relation: str, ns: str | None = None) -> list[Value]:
         """What was said of a subject and relation before, newest first, live or not; at most 512 grains."""
         demand(self.scopes, "read")
         rows = grains.about(self._files.reader(), HeadKey(ns or self.ns, subject, relation), HISTORY, self._cover)
-        return [_told(one) for one in rows]
+        return [told(one) for one in rows]
 
     def forks(self, ns: str | None = None) -> list[Value]:
         """Things with more than one head: namespace, subject, relation and the heads, the one made last first."""
@@ -269,7 +268,7 @@ class Memory(Opened):
             if key is not None:
                 found.setdefault(key, []).append(one)
         return [
-            {"namespace": key.ns, "subject": key.subject, "relation": key.relation, "heads": [_told(one) for one in _newest_first(heads)]}
+            {"namespace": key.ns, "subject": key.subject, "relation": key.relation, "heads": [told(one) for one in newest_first(heads)]}
             for key, heads in found.items()
         ]
 
@@ -333,7 +332,7 @@ class Memory(Opened):
         demand(self.scopes, "read")
         db = self._files.reader()
         tips = (grains.get(db, address, self._cover) for address in grains.heads(db, key, self._cover))
-        return _newest_first([tip for tip in tips if tip is not None])
+        return newest_first([tip for tip in tips if tip is not None])
 
     def _forget(
         self, addresses: Sequence[str], verb: str, named: str, texts: Sequence[str], *, keep_out: bool, dry_run: bool, because: str
@@ -356,33 +355,3 @@ class Memory(Opened):
 def fingerprint(named: str) -> str:
     """What the audit calls a grain or a subject that is gone: the first 8 bytes of its SHA-256, in hexadecimal digits."""
     return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:16]
-
-
-def _newest_first(heads: Sequence[grains.Stored]) -> list[grains.Stored]:
-    return sorted(heads, key=lambda one: (one.grain.created_ms, one.grain.hash), reverse=True)
-
-
-def _says(there: Grain, given: Grain) -> bool:
-    """Whether a grain says everything that another one would; when either was made does not count."""
-    return all(there.fields.get(name) == value for name, value in given.fields.items() if name != "created_at")
-
-
-def _told(there: grains.Stored) -> Value:
-    grain = there.grain
-    return {
-        "hash": grain.hash,
-        "type": grain.type.value,
-        "superseded_by": there.superseded_by,
-        "derived_from": there.derived_from,
-        "fields": dict(grain.fields),
-        **{key: value for key, value in grain.fields.items() if key not in _OURS},
-    }
-
-
-_OURS = ("hash", "type", "superseded_by", "derived_from", "fields")
-"""Keys of a value that say where a grain is; a field of that name is only in `fields`."""
-
-
-def _scored(one: Ranked) -> Value:
-    grain = one.stored.grain
-    return {**grain.fields, "hash": grain.hash, "type": grain.type.value, "score": one.score}
