@@ -233,6 +233,7 @@ class MemoryMachine(RuleBasedStateMachine):
         for address in made:
             self.last.facts[address] = copy.deepcopy(self.model.facts[address])
             self.last.facts[address].by = WITHDRAWN
+        self.last.buried = self.model.buried
         self.model, self.last = self.last, None
 
     @rule(address=known)
