@@ -33,7 +33,7 @@ class Field(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
     " one of its subject and relation says already is not stored again."
 )
 @click.argument("type")
-@click.argument("words", nargs=-1)
+@click.argument("words", nargs=-1, metavar="WORDS...")
 @click.option("--field", "given", type=Field(), multiple=True, metavar="NAME=VALUE", help="One field; NAME:=JSON for what is not text.")
 @click.option("--json-fields", metavar="JSON", help="All fields as one JSON object; `-` reads it from standard input.")
 @click.option("--confidence", type=click.FloatRange(0, 1), help="How sure it is, 0 to 1.")

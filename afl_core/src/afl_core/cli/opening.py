@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import os
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -52,11 +54,14 @@ class Asked:
             yield home, place_of(home, self._db, named_home=self.answer.home is not None)
 
     @contextlib.contextmanager
-    def memory(self, *, makes: bool = False, one_ns: bool = False) -> Iterator[Opened]:
-        """Open it. `makes`: a file that is not there is made. `one_ns`: every namespace is none here."""
+    def memory(self, *, makes: bool = False, one_ns: bool = False, tries: bool = False) -> Iterator[Opened]:
+        """Open it. `makes`: a file that is not there is made; `tries`: in a place that goes away. `one_ns`: every namespace is none here."""
         if one_ns and self.ns == "*":
             raise click.UsageError("this command works in one namespace: give its name with --ns", click.get_current_context())
-        with self.home() as (home, place), self.opened(home, place, makes=makes) as memory:
+        with self.home() as (home, place), contextlib.ExitStack() as stack:
+            if tries and not place.is_home and not os.path.lexists(place.path):
+                place = place._replace(path=os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "tried"))
+            memory = stack.enter_context(self.opened(home, place, makes=makes or tries))
             yield Opened(memory, home, place, self.ns)
 
     def opened(self, home: Home, place: Place, *, makes: bool = False) -> Memory:
