@@ -128,19 +128,6 @@ def test_history_tells_what_was_said_before_and_what_became_of_it(grains, tmp_pa
     ]
 
 
-def test_a_fork_is_shown_with_its_heads(grains, tmp_path):
-    assert grains("add", "fact", "acme", "tier", "gold")[0] == 0
-    assert grains("forks")[1] == "nothing is forked\n"
-    other = asked(grains, "add", "fact", "acme", "tier", "silver")["hash"]
-    with Memory(tmp_path / "notes.afl") as memory, memory._files.writer() as db:
-        db.execute("UPDATE grains SET head = 1")
-    first, *heads = grains("forks")[1].splitlines()
-    assert first == "acme tier (in shared): 2 heads"
-    assert sorted(line.split()[-2] for line in heads) == ["gold", "silver"]
-    [fork] = asked(grains, "forks")["forks"]
-    assert other in [head["hash"] for head in fork["heads"]]
-
-
 def test_a_recorded_tool_call_is_a_grain_of_its_own_each_time(grains):
     given = ("record-tool-call", "--name", "deploy", "--result", "rate limited 429", "--is-error", "--thread", "s-1")
     first, second = asked(grains, *given), asked(grains, *given, "--input", '{"n": 1}', "--call-id", "c-7")

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import json
 
 import pytest
+
+from afl_core.api.memory import Memory
 
 SECRET = "ghp_" + "k3Zr9QpLx2Vt7Bn5Ws8Yd4Fg6Hj1Mc0Ra3Te"
 
@@ -32,7 +33,7 @@ def test_a_bundle_is_taken_over_once_however_often_it_is_imported(grains, bundle
     assert asked(grains, "import", str(bundle), *there, "--dry-run")["added"] == 2
     assert not (tmp_path / "there.afl").exists()
     first = asked(grains, "import", str(bundle), *there)
-    assert (first["format"], first["added"], first["already"]) == ("bundle", 2, 0)
+    assert (first["format"], first["added"], first["already"]) == ("afl-bundle/1", 2, 0)
     dry = asked(grains, "import", str(bundle), *there, "--dry-run")
     assert (dry["added"], dry["dry_run"]) == (0, True)
     assert asked(grains, "import", str(bundle), *there)["added"] == 0
@@ -43,20 +44,6 @@ def test_one_namespace_can_be_exported_and_a_star_means_all(grains, bundle, tmp_
     path = str(tmp_path / "some.bundle")
     assert asked(grains, "export", path, "--ns", "other")["grains"] == 1
     assert asked(grains, "export", path, "--ns", "*")["grains"] == 2
-
-
-def test_a_bundle_goes_to_standard_output_and_comes_from_standard_input(grains, bundle, tmp_path, monkeypatch, capsysbinary):
-    from afl_core.cli.main import main
-
-    assert main(["export", "-"]) == 0
-    written = capsysbinary.readouterr().out
-    assert written == bundle.read_bytes()
-    source = tmp_path / "source"
-    source.write_bytes(written)
-    with source.open("rb") as given:
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(given, encoding="utf-8"))
-        assert main(["import", "-", "--db", str(tmp_path / "there.afl"), "--json"]) == 0
-    assert json.loads(capsysbinary.readouterr().out)["added"] == 2
 
 
 def test_a_bundle_on_standard_output_has_no_place_for_json(grains, bundle):
@@ -90,8 +77,6 @@ def test_rows_that_cannot_be_taken_are_named_and_the_others_are_taken(grains, tm
 def test_two_machines_that_said_different_things_show_a_fork(grains, bundle, tmp_path):
     there = ("--db", str(tmp_path / "there.afl"))
     grains("import", str(bundle), *there)
-    from afl_core.api.memory import Memory
-
     for name, word in (("notes.afl", "silver"), ("there.afl", "bronze")):
         with Memory(tmp_path / name) as memory:
             memory.supersede(memory.latest("acme", "tier")["hash"], object=word)

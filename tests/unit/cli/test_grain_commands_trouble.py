@@ -51,6 +51,14 @@ def test_adding_and_finding_work_between_processes(process, home):
     assert "сова ухает" in found.stdout.decode()
 
 
+def test_a_bundle_goes_from_one_process_to_another(process, notes, home):
+    written = process("export")
+    assert (written.returncode, written.stderr) == (0, b"")
+    taken = process("import", "-", "--db", str(home / "there.afl"), stdin=written.stdout)
+    assert (taken.returncode, taken.stderr) == (0, b"")
+    assert b"us-east-1" in process("recall", "acme", "--db", str(home / "there.afl")).stdout
+
+
 @pytest.mark.parametrize("stdin", [subprocess.DEVNULL, b"", b"\x00\xff", b'{"prompt": "deploy_'])
 def test_a_prompt_hook_that_is_given_nothing_is_silent_whatever_it_is_given(process, notes, stdin):
     done = process("recall-hook", stdin=stdin)

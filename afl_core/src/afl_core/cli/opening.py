@@ -58,7 +58,8 @@ class Asked:
         """Open it. `makes`: a file that is not there is made; `tries`: in a place that goes away. `one_ns`: every namespace is none here."""
         if one_ns and self.ns == "*":
             raise click.UsageError("this command works in one namespace: give its name with --ns", click.get_current_context())
-        with self.home() as (home, place), contextlib.ExitStack() as stack:
+        with self.home() as (home, named), contextlib.ExitStack() as stack:
+            place = named
             if tries and not place.is_home and not os.path.lexists(place.path):
                 place = place._replace(path=os.path.join(stack.enter_context(tempfile.TemporaryDirectory()), "tried"))
             memory = stack.enter_context(self.opened(home, place, makes=makes or tries))
