@@ -210,7 +210,7 @@ def test_tool_calls_that_a_person_recorded_have_no_retention(captured):
 
 
 def test_more_expired_tool_grains_than_one_batch_go_in_one_pass(captured, home, monkeypatch):
-    monkeypatch.setattr(upkeep, "BATCH", 2)
+    monkeypatch.setattr(upkeep, "CALLS", 2)
     tape = worlds.Tape(home / "t.jsonl", prefix="w")
     for number in range(5):
         tape.call(f"more{number}").result(f"more{number}", "ok")
