@@ -100,11 +100,11 @@ def test_the_file_can_be_named_before_and_after_the_command_and_by_the_variable(
     assert "other" in grains("recall", "in", "--db", other)[1]
     assert "variable's" in grains("recall", "in")[1]
     third = str(tmp_path / "third.afl")
-    assert "AFL-STORE-039" in grains("--db", other, "recall", "in", "--db", third)[1]
+    assert "AFL-STORE-042" in grains("--db", other, "recall", "in", "--db", third)[1]
     assert "AFL-STORE-001" in grains("recall", "in", "--home", str(tmp_path))[1], (
         "a home that is named is meant, whatever the variable says"
     )
-    assert "AFL-STORE-037" in grains("recall", "in", "--db", "")[1]
+    assert "AFL-STORE-040" in grains("recall", "in", "--db", "")[1]
 
 
 def test_a_command_about_the_home_refuses_a_file(grains, tmp_path):
@@ -266,7 +266,7 @@ def test_a_file_of_its_own_holds_what_its_owner_wrote_unless_redaction_is_asked_
 def test_the_homes_store_takes_no_passphrase(afl, tmp_path, fed):
     (tmp_path / "pass").write_text("open sesame\n")
     status, said = afl("add", "fact", "a", "b", "c", "--passphrase-file", str(tmp_path / "pass"))
-    assert (status, "AFL-STORE-038" in said) == (1, True)
+    assert (status, "AFL-STORE-041" in said) == (1, True)
 
 
 def test_lessons_and_tool_grains_of_projects_are_read_with_their_namespace_and_not_forgotten_by_hand(afl, lesson, fed):

@@ -8,6 +8,8 @@ import pytest
 
 from afl_core.api.memory import Memory
 
+pytest.importorskip("afl_core.exchange")
+
 SECRET = "ghp_" + "k3Zr9QpLx2Vt7Bn5Ws8Yd4Fg6Hj1Mc0Ra3Te"
 
 

@@ -55,7 +55,7 @@ def place_of(home: Home, db: str | None, *, named_home: bool = False) -> Place:
     if named is None:
         return Place(home.paths.database, True)
     if not named:
-        raise StoreError("--db was given without a file", code="AFL-STORE-037", hint="name a file, or leave --db out for the home's store")
+        raise StoreError("--db was given without a file", code="AFL-STORE-040", hint="name a file, or leave --db out for the home's store")
     path = os.path.abspath(named)
     return Place(path, path == os.path.abspath(home.paths.database))
 
@@ -67,11 +67,11 @@ def open_memory(home: Home, place: Place, ns: str = DEFAULT_NS, passphrase: str 
         if passphrase is not None:
             raise StoreError(
                 "the home's store has no passphrase: what is sealed in it is sealed with the vault's keys",
-                code="AFL-STORE-038",
+                code="AFL-STORE-041",
                 hint="name a file of its own with --db",
             )
     elif not makes and not os.path.lexists(place.path):
-        raise StoreError(f"there is no memory {place.path}", code="AFL-STORE-039", hint="check --db and AFL_DB; afl add makes a new file")
+        raise StoreError(f"there is no memory {place.path}", code="AFL-STORE-042", hint="check --db and AFL_DB; afl add makes a new file")
     return Memory(place.path, ns=ns, passphrase=passphrase, clock=home.clock)
 
 
