@@ -10,7 +10,7 @@ import tomllib
 
 import pytest
 
-PAGES_WITH_PYTHON = ("afl_redactors/README.md", "docs/plugins.md")
+PAGES_WITH_PYTHON = ("afl_redactors/README.md", "docs/memory.md", "docs/plugins.md")
 
 USE = """
 import json
@@ -39,7 +39,8 @@ def test_python_stands_only_in_pages_that_are_run(pages, root):
 
 
 @pytest.mark.parametrize("path", PAGES_WITH_PYTHON)
-def test_python_in_a_page_runs_top_to_bottom_and_shows_what_it_says(page, path):
+def test_python_in_a_page_runs_top_to_bottom_and_shows_what_it_says(page, path, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     names = {"__name__": "documented"}
     runner = doctest.DocTestRunner(verbose=False)
     for number, text in enumerate(python_blocks(page(path)), 1):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+
 import attrs
 import capture_world
 import pytest
@@ -75,6 +77,34 @@ def afl(home, world, capsys, monkeypatch):
 
     def run(*arguments):
         status = main([*arguments, "--home", str(home)])
+        printed = capsys.readouterr()
+        return status, printed.out + printed.err
+
+    return run
+
+
+@pytest.fixture
+def fed(monkeypatch):
+    """`fed(text)` makes the next commands read it (text, or bytes) from standard input; `terminal`: as if somebody typed it."""
+
+    def fed(text, *, terminal=False):
+        data = text if isinstance(text, bytes) else text.encode()
+        source = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8")
+        source.isatty = lambda: terminal
+        monkeypatch.setattr("sys.stdin", source)
+
+    fed("")
+    return fed
+
+
+@pytest.fixture
+def grains(fed, tmp_path, monkeypatch, capsys):
+    """`grains("add", ...)` runs a command on a memory file of its own, which no home is needed for; gives its status and what it printed."""
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.setenv("AFL_DB", str(tmp_path / "notes.afl"))
+
+    def run(*arguments):
+        status = main(list(arguments))
         printed = capsys.readouterr()
         return status, printed.out + printed.err
 

@@ -10,6 +10,8 @@ import attrs
 import capture_world as worlds
 import pytest
 
+from afl_core.memory import index, write
+from afl_core.model import grain
 from afl_core.model.clock import DAY_MS
 from afl_core.store import status
 from afl_core.store.connection import writing
@@ -177,6 +179,48 @@ def test_tool_grains_have_a_retention_of_their_own(captured):
     in_days(captured, 91)
     assert upkeep.run(captured.home)["tool_grains"] == 1
     assert count(captured, "grains") == 0
+
+
+def test_expired_tool_grains_leave_the_text_index_and_no_note(captured):
+    index.refresh(captured.db)
+    assert indexed(captured, "bash") == 1
+    in_days(captured, 91)
+    assert upkeep.run(captured.home)["tool_grains"] == 1
+    assert indexed(captured, "bash") == 0
+    assert count(captured, "operations") == 0
+
+
+def test_what_is_recorded_after_everything_expired_is_indexed_though_it_gets_an_old_number(captured):
+    index.refresh(captured.db)
+    in_days(captured, 91)
+    upkeep.run(captured.home)
+    with writing(captured.db):
+        write.add(captured.db, grain.make(grain.GrainType.OBSERVATION, {"content": "the owl hoots"}, captured.now))
+    index.refresh(captured.db)
+    assert indexed(captured, "owl") == 1
+
+
+def test_tool_calls_that_a_person_recorded_have_no_retention(captured):
+    made = grain.make(grain.GrainType.TOOL, {"tool_name": "deploy", "tool_call_id": "by hand"}, worlds.RECORDED_MS)
+    with writing(captured.db):
+        write.record_call(captured.db, made)
+    in_days(captured, 1000)
+    assert upkeep.run(captured.home)["tool_grains"] == 1
+    assert [row[0] for row in captured.db.execute("SELECT hash FROM grains")] == [made.hash]
+
+
+def test_more_expired_tool_grains_than_one_batch_go_in_one_pass(captured, home, monkeypatch):
+    monkeypatch.setattr(upkeep, "CALLS", 2)
+    tape = worlds.Tape(home / "t.jsonl", prefix="w")
+    for number in range(5):
+        tape.call(f"more{number}").result(f"more{number}", "ok")
+    captured.absorb()
+    in_days(captured, 91)
+    assert upkeep.run(captured.home)["tool_grains"] == 6
+
+
+def indexed(world, word):
+    return world.db.execute("SELECT count(*) FROM terms WHERE terms MATCH ?", (f'"{word}"',)).fetchone()[0]
 
 
 def test_what_a_killed_review_left_is_swept(world):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sqlite3
 
 from afl_core.model.errors import AflError, PathError
@@ -13,4 +14,10 @@ def understood(bad: sqlite3.Error | OSError) -> AflError:
     if isinstance(bad, sqlite3.Error):
         return explain(bad, "the database")
     where = f"{bad.filename}: " if bad.filename else ""
+    if bad.errno in (errno.EROFS, errno.EACCES, errno.EPERM):
+        return PathError(
+            f"{where}{bad.strerror}",
+            code="AFL-PATH-008",
+            hint="an agent's sandbox may not write memory; run the command outside of it or fix the permissions",
+        )
     return PathError(f"{where}{bad.strerror or type(bad).__name__}", code="AFL-PATH-008", hint="run: afl doctor")

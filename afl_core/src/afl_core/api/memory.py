@@ -108,6 +108,20 @@ class Memory(Opened):
         self._index_later(1)
         return address
 
+    def record_session(self, session_id: str, events: Iterable[Mapping[str, Any]], calls: Sequence[write.ToolCall]) -> tuple[int, int, int]:
+        """Store what a transcript tells of a session: its events, and its calls of tools as small grains. What is there already is left.
+
+        `events`: the fields of each, `created_at` too. Gives how many events are new, how many were there, and how many calls are new.
+        """
+        made = [self._made(GrainType.EVENT.value, {"session_id": session_id, **fields}) for fields in events]
+        with self._writing() as db:
+            wanted = [one for one in made if not tombstones.is_buried(db, one, self._cover)]
+            new = [one for one in {one.hash: one for one in wanted}.values() if grains.place_of(db, one.hash) is None]
+            write.add_all(db, new, cover=self._cover)
+            called = write.record_tool_calls(db, self.ns, session_id, calls, cover=self._cover)
+        self._index_later(len(new) + len(called))
+        return len(new), len(wanted) - len(new), len(called)
+
     def supersede(self, old: str, fields: Mapping[str, Any] | None = None, **more: Any) -> str:
         """Put a new grain of the same type in the place of a live one; what is not given is taken over. Gives the new address."""
         old = self._address(old)
@@ -243,6 +257,7 @@ class Memory(Opened):
         unit = "tokens" if limit is None else "grains"
         return {
             "text": "\n".join(chosen.lines),
+            "lines": list(chosen.lines),
             "grains": [one.stored.grain.hash for one in chosen.grains],
             "dropped": [{"hash": one.hash, "source": one.source, unit: one.cost} for one in chosen.dropped],
             "budget": {"unit": unit, "limit": budget if limit is None else limit, "used": chosen.used},

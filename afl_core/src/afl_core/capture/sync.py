@@ -19,6 +19,7 @@ from afl_core.capture.thread import Thread
 from afl_core.model.errors import CaptureError, PluginError, StoreError
 from afl_core.model.event import Signal
 from afl_core.model.observation import ContextShown, Observation
+from afl_core.plugins.isolation import Guard
 from afl_core.spec.host import STATE_LIMIT_BYTES, HostAdapter, Line
 from afl_core.store import cursors, events, intake
 from afl_core.store.connection import writing
@@ -82,8 +83,8 @@ def sync(  # noqa: PLR0913 - what a pass works with, each by name
         except StoreError as bad:
             return _overtaken(report, bad)
         first = cursor.offset
-        for chunk in transcript.chunks(cursor.offset, cursor.skipping, _wants(adapter), limit=limit, chunk_bytes=chunk_bytes):
-            observations, state = _parse(adapter, chunk.lines, cursor.state, tools)
+        for chunk in transcript.chunks(cursor.offset, cursor.skipping, wants_of(adapter), limit=limit, chunk_bytes=chunk_bytes):
+            observations, state = parsed(adapter, chunk.lines, cursor.state, tools.guard)
             drafts = draft(observations, Thread.from_json(cursor.thread), _frame(session, cursor.generation, tools))
             try:
                 cursor = _commit(going, cursor, chunk, state, drafts, transcript)
@@ -120,7 +121,7 @@ def tail(db: sqlite3.Connection, adapter: HostAdapter, path: str, tools: Tools, 
     Raises `CaptureError` as `sync` does.
     """
     with Transcript(path, tools.scratch) as transcript:
-        observations, _state = _parse(adapter, transcript.tail(_wants(adapter)), {}, tools)
+        observations, _state = parsed(adapter, transcript.tail(wants_of(adapter)), {}, tools.guard)
     shown = tuple((seen.text, seen.at_ms) for seen in observations if isinstance(seen, ContextShown))
     if shown:
         with writing(db):
@@ -147,7 +148,9 @@ def _frame(session: Session, generation: int, tools: Tools) -> Frame:
     )
 
 
-def _wants(adapter: HostAdapter) -> Callable[[bytes], bool]:
+def wants_of(adapter: HostAdapter) -> Callable[[bytes], bool]:
+    """The adapter's choice of records; raises `CaptureError` when it fails."""
+
     def wants(head: bytes) -> bool:
         try:
             return adapter.wants(head)
@@ -157,9 +160,10 @@ def _wants(adapter: HostAdapter) -> Callable[[bytes], bool]:
     return wants
 
 
-def _parse(adapter: HostAdapter, lines: Sequence[Line], state: dict[str, Any], tools: Tools) -> tuple[list[Observation], dict[str, Any]]:
+def parsed(adapter: HostAdapter, lines: Sequence[Line], state: dict[str, Any], guard: Guard) -> tuple[list[Observation], dict[str, Any]]:
+    """What the adapter reads out of records, and its state after them; raises `CaptureError` when it fails or breaks its contract."""
     try:
-        observations, after = tools.guard.call(adapter.name, "parse", lambda: adapter.parse(lines, state), seconds=SECONDS_PER_PARSE)
+        observations, after = guard.call(adapter.name, "parse", lambda: adapter.parse(lines, state), seconds=SECONDS_PER_PARSE)
         size = len(json.dumps(after, separators=(",", ":")))
     except PluginError as bad:
         raise _failed(adapter, bad.sentence) from bad

@@ -17,6 +17,18 @@ COMMANDS = {
     "paths": ("afl_core.cli.paths:paths", "Show where things lie."),
     "capture": ("afl_core.cli.capture:capture", "Switch the keeping of evidence on or off."),
     "memory": ("afl_core.cli.memory:memory", "Show what was learnt and what was given to agents."),
+    "add": ("afl_core.cli.grains:add", "Store a fact or another grain."),
+    "search": ("afl_core.cli.finding:search", "Find grains by free text."),
+    "recall": ("afl_core.cli.finding:recall", "Find grains about a subject."),
+    "history": ("afl_core.cli.finding:history", "Show what was said of a thing before."),
+    "forks": ("afl_core.cli.finding:forks", "Show things that copies disagree about."),
+    "forget": ("afl_core.cli.forgetting:forget", "Erase grains, down to their bytes."),
+    "verify": ("afl_core.cli.finding:verify", "Check that a memory is whole."),
+    "import": ("afl_core.cli.exchange:import_", "Take grains over from a file."),
+    "export": ("afl_core.cli.exchange:export", "Write grains to a bundle."),
+    "record-tool-call": ("afl_core.cli.grains:record_tool_call", "Store one call of a tool."),
+    "recall-hook": ("afl_core.cli.hooks_by_hand:recall_hook", "For a prompt hook: print the memories that fit."),
+    "capture-stop": ("afl_core.cli.hooks_by_hand:capture_stop", "For a stop hook: keep what a transcript tells."),
     "review": ("afl_core.cli.review:review", "Show reviews and what they found."),
     "reconcile": ("afl_core.cli.reconcile:reconcile", "Read what hooks missed and run what is due, now."),
     "reconcile-daemon": ("afl_core.cli.reconcile:reconcile_daemon", "Stay and run a pass whenever something waits."),
@@ -43,6 +55,14 @@ class LazyGroup(click.Group):
             raise AflError(f"{target} is not a click command", code="AFL-PLUGIN-005", hint="report this to the plug-in's author")
         return command
 
+    def invoke(self, ctx: click.Context) -> object:
+        """A reader that goes away is no error: said here, because click itself would end the process with 1."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            _reader_gone()
+            raise click.exceptions.Exit(0) from None
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """One line a command, without importing any."""
         with formatter.section("Commands"):
@@ -55,6 +75,13 @@ class LazyGroup(click.Group):
             )
 
 
+def _reader_gone() -> None:
+    """Nothing more can be said: what Python still holds of it goes nowhere."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, sys.stdout.fileno())
+    os.close(nowhere)
+
+
 def _plugin_commands(ctx: click.Context) -> dict[str, tuple[str, str]]:
     from afl_core.api.commands import plugin_commands
 
@@ -63,6 +90,7 @@ def _plugin_commands(ctx: click.Context) -> dict[str, tuple[str, str]]:
 
 @click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 120})
 @click.option("--home", metavar="PATH", help="Use another home directory.")
+@click.option("--db", metavar="FILE", help="Use a memory file of its own (commands about grains only).")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option("--format", "output_format", type=click.Choice(["text", "json"]), help="`--format json` equals --json.")
 @click.option("--verbose", is_flag=True, help="Show the cause of an error.")
@@ -84,7 +112,7 @@ def main(arguments: list[str] | None = None) -> int:
     except click.exceptions.Exit as left:
         code = left.exit_code
     except BrokenPipeError:
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - the reader is gone; nothing more can be said
+        _reader_gone()
         code = 0
     except (Exception, KeyboardInterrupt) as bad:  # noqa: BLE001 - the last net: whatever it is, a person gets one line and a next step
         from afl_core.cli.failing import told

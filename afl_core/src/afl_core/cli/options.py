@@ -34,25 +34,45 @@ class Answer:
             click.echo(line, err=True)
 
 
+OUTPUTS = ("text", "json")
+
+
 def common(function: F) -> F:
     """Add --home, --json, --format and --verbose, merged with what was said before the command's name; passes an `Answer` first."""
+    return taking(())(function)
 
-    @click.option("--home", metavar="PATH", help="Use another home directory.")
-    @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-    @click.option("--format", "output_format", type=click.Choice(["text", "json"]), help="`--format json` equals --json.")
-    @click.option("--verbose", is_flag=True, help="Show the cause of an error.")
-    @click.pass_context
-    @functools.wraps(function)
-    def wrapped(ctx: click.Context, /, home: str | None, as_json: bool, output_format: str | None, verbose: bool, **arguments: Any) -> Any:
-        del verbose
-        said = [context.params for context in _parents(ctx)]
-        home = home if home is not None else next((params["home"] for params in said if params.get("home") is not None), None)
-        as_json = (
-            as_json or output_format == "json" or any(params.get("as_json") or params.get("output_format") == "json" for params in said)
-        )
-        return function(Answer(home, as_json), **arguments)
 
-    return wrapped  # type: ignore[return-value]
+def taking(formats: Sequence[str]) -> Callable[[F], F]:
+    """The same for a command whose --format also says what a file is in: these words, passed as `file_format` (None when none was said)."""
+
+    def decorate(function: F) -> F:
+        @click.option("--home", metavar="PATH", help="Use another home directory.")
+        @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+        @click.option("--format", "output_formats", type=click.Choice([*OUTPUTS, *formats]), multiple=True, help=_format_help(formats))
+        @click.option("--verbose", is_flag=True, help="Show the cause of an error.")
+        @click.pass_context
+        @functools.wraps(function)
+        def wrapped(
+            ctx: click.Context, /, home: str | None, as_json: bool, output_formats: tuple[str, ...], verbose: bool, **more: Any
+        ) -> Any:
+            del verbose
+            said = [context.params for context in _parents(ctx)]
+            if any(params.get("db") is not None for params in said) and "db" not in ctx.params:
+                raise click.UsageError("this command is about the home and takes no --db", ctx)
+            home = home if home is not None else next((params["home"] for params in said if params.get("home") is not None), None)
+            before = any(params.get("as_json") or params.get("output_format") == "json" for params in said)
+            told = [one for one in output_formats if one in OUTPUTS]
+            if formats:
+                more["file_format"] = next((one for one in reversed(output_formats) if one in formats), None)
+            return function(Answer(home, as_json or before or told[-1:] == ["json"]), **more)
+
+        return wrapped  # type: ignore[return-value]
+
+    return decorate
+
+
+def _format_help(formats: Sequence[str]) -> str:
+    return "`--format json` equals --json." if not formats else "What the file is in; `--format json` equals --json."
 
 
 def _parents(ctx: click.Context) -> Iterable[click.Context]:

@@ -47,9 +47,13 @@ def forget(db: sqlite3.Connection, address: str, now: int, *, keep_out: bool, co
 
 
 def expire(db: sqlite3.Connection, before_ms: int, most: int = index.AT_ONCE) -> int:
-    """Delete captured tool calls older than a time, at most so many, in the caller's transaction; gives how many. Not a forgetting: no trace stays."""
+    """Delete captured tool calls (of projects: what people recorded stays) older than a time, at most so many, in the caller's transaction.
+
+    Gives how many. Not a forgetting: no trace stays.
+    """
     rows = db.execute(
-        "SELECT hash FROM grains WHERE type = ? AND created_ms < ? AND call_id IS NOT NULL ORDER BY created_ms LIMIT ?",
+        "SELECT hash FROM grains WHERE type = ? AND created_ms < ? AND call_id IS NOT NULL AND ns >= 'project:' AND ns < 'project;'"
+        " ORDER BY created_ms LIMIT ?",
         (GrainType.TOOL.value, before_ms, most),
     ).fetchall()
     for row in rows:

@@ -210,7 +210,7 @@ class ToolCall:
     at_ms: int
 
 
-def record_tool_calls(db: sqlite3.Connection, ns: str, session_id: str, calls: Sequence[ToolCall]) -> list[str]:
+def record_tool_calls(db: sqlite3.Connection, ns: str, session_id: str, calls: Sequence[ToolCall], *, cover: Cover = PLAIN) -> list[str]:
     """Store calls of tools as small grains, in order; gives the addresses of those that were not there already.
 
     At most 512 characters of the input and, of a failure only, 1,024 of its text are kept.
@@ -219,13 +219,13 @@ def record_tool_calls(db: sqlite3.Connection, ns: str, session_id: str, calls: S
         return []
     signed = [_tool_grain(ns, session_id, call) for call in calls]
     first = signed[0][0].fields
-    known = grains.calls_known(db, first["session_id"], [grain.fields["tool_call_id"] for grain, _ in signed])
+    names = [cover.name(grain.fields["tool_call_id"]) for grain, _ in signed]
+    known = grains.calls_known(db, cover.name(first["session_id"]), names)
     new: dict[str, tuple[Grain, str | None]] = {}
-    for one in signed:
-        call_id = one[0].fields["tool_call_id"]
-        if call_id not in known and not is_buried(db, one[0], PLAIN):
-            new.setdefault(call_id, one)
-    grains.insert_all(db, list(new.values()))
+    for name, one in zip(names, signed, strict=True):
+        if name not in known and not is_buried(db, one[0], cover):
+            new.setdefault(name, one)
+    grains.insert_all(db, list(new.values()), cover)
     return [grain.hash for grain, _ in new.values()]
 
 

@@ -171,7 +171,7 @@ def explain(bad: sqlite3.Error, path: Path | str) -> StoreError:
             code="AFL-STORE-006",
             hint="free some space; nothing was lost: what waits is in the spool and in the host's transcripts",
         )
-    if "readonly" in text:
+    if "readonly" in text or ("unable to open" in text and os.path.isfile(path)):
         return StoreError(
             f"{path} cannot be written (read-only file, directory or sandbox)",
             code="AFL-STORE-007",

@@ -52,6 +52,11 @@ def of_session(db: sqlite3.Connection, session_id: str) -> list[Event]:
     return [from_row(row) for row in rows]
 
 
+def count_of(db: sqlite3.Connection, session_id: str) -> int:
+    """How many events of a session are stored."""
+    return int(db.execute("SELECT count(*) FROM events WHERE session_id = ?", (session_id,)).fetchone()[0])
+
+
 def epoch_at(db: sqlite3.Connection, session_id: str, at_ms: int) -> int | None:
     """The epoch of the session's transcript at a time (ms); None when nothing of before is stored."""
     row = db.execute(

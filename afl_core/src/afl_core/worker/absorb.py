@@ -15,6 +15,7 @@ from afl_core.capture import adopt
 from afl_core.capture.batch import Announce, Batch, Consumer, Newborn, Report, Session, Tools
 from afl_core.capture.compressed import is_compressed
 from afl_core.capture.discover import judge, set_aside
+from afl_core.capture.drafts import ToolUse
 from afl_core.capture.sync import behind, sync, tail
 from afl_core.capture.thread import Thread
 from afl_core.lessons import delivery
@@ -50,6 +51,7 @@ class Absorbed:
     known: int = 0
     signals: int = 0
     adopted: int = 0
+    tool_calls: int = 0
     reached: list[str] = attrs.field(factory=list)
     reviews: list[str] = attrs.field(factory=list)
     gaps: list[dict[str, int | str]] = attrs.field(factory=list)
@@ -257,7 +259,7 @@ def _consumer(home: Home, session: Session, done: Absorbed) -> Consumer:
                 ended.append(call)
             if event.role is Role.ASSISTANT and event.kind is EventKind.MESSAGE and event.source_ms is not None:
                 answered = max(answered or 0, event.source_ms)
-        record_tool_calls(db, project_ns(session.project_id), session.session_id, ended)
+        done.tool_calls += len(record_tool_calls(db, project_ns(session.project_id), session.session_id, ended))
         shown = [(nonce, at_ms if at_ms is not None else now) for text, at_ms in batch.shown for nonce in NONCE.findall(text)]
         if shown or answered is not None:
             reached = delivery.settle(db, session_id=session.session_id, shown=shown, answered_ms=answered, now=now)
@@ -287,10 +289,15 @@ def _ended(db: sqlite3.Connection, session: Session, one: Newborn, calls: Mappin
     call = (called.tool_name, called.text) if called is not None else _call(db, session.session_id, use.call_id)
     if call is None or call[0] is None:
         return None  # the call itself was never seen (it lies before the retention)
+    return tool_call(use, call[0], call[1], now)
+
+
+def tool_call(use: ToolUse, tool_name: str, input_text: str, now: int) -> ToolCall:
+    """What is kept of a call that ended, in our words; `now` where the host does not say when."""
     return ToolCall(
         call_id=use.call_id,
-        tool_name=call[0],
-        input_text=call[1],
+        tool_name=tool_name,
+        input_text=input_text,
         is_error=bool(use.is_error),
         exit_code=use.exit_code,
         duration_ms=use.duration_ms,

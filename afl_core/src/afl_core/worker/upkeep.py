@@ -32,6 +32,9 @@ KEYS_MS = DAY_MS
 
 BATCH = 500
 
+CALLS = 200
+"""Expired tool calls that one transaction deletes: each also leaves the text index, and the write lock is short."""
+
 log = logging.getLogger("afl.upkeep")
 
 
@@ -93,13 +96,13 @@ def expire_intake(db: sqlite3.Connection, before: int, *, waiting_before: int) -
 
 
 def expire_tool_grains(db: sqlite3.Connection, before: int) -> int:
-    """Delete compact tool grains older than their own retention."""
+    """Delete captured tool grains older than their own retention, a batch at a time."""
     removed = 0
     while True:
         with writing(db, durable=True):
-            gone = expire(db, before, BATCH)
+            gone = expire(db, before, CALLS)
         removed += gone
-        if gone < BATCH:
+        if gone < CALLS:
             return removed
 
 

@@ -1,0 +1,145 @@
+"""What a person does with a memory from the command line: which file is meant, how it is opened, and what redaction does to words on their way in."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from afl_core.api.home import Home
+from afl_core.api.memory import Memory
+from afl_core.model.codec import loads
+from afl_core.model.errors import ModelError, StoreError
+from afl_core.model.grain import DEFAULT_NS, Grain, GrainType
+from afl_core.model.grain_text import shown
+from afl_core.redaction.chain import Chain
+from afl_core.vault.seal import keyed_hash
+
+EVERY_NS = "*"
+"""As a namespace to read: every one."""
+FACT = ("subject", "relation", "object")
+"""What a fact is made of, in the order in which people say it."""
+NOT_TEXT = frozenset(
+    {
+        *("confidence", "importance", "progress", "proficiency", "practice_count", "duration_ms", "exit_code", "is_error", "revision"),
+        *("created_at", "valid_from", "valid_to", "system_valid_from", "system_valid_to", "context", "related_to", "content_refs"),
+    }
+)
+"""Fields whose value is JSON where it is given as `name=value`."""
+NAMES = frozenset(
+    {
+        *("namespace", "derived_from", "related_to", "run_id", "session_id", "tool_call_id", "user_id", "created_at", "observer_id"),
+        *("source_type", "temporal_type", "verification_status", "role", "type"),
+    }
+)
+"""Fields that name something and are kept as they are given; every other text is redacted."""
+
+
+class Place(NamedTuple):
+    """A memory file. `is_home`: it is the home's own store, which install makes and nobody else."""
+
+    path: str
+    is_home: bool
+
+
+class Safe(NamedTuple):
+    """Fields that may be stored, and how many texts redaction changed."""
+
+    fields: dict[str, Any]
+    changed: int
+
+
+def place_of(home: Home, db: str | None, *, named_home: bool = False) -> Place:
+    """The file a command is about: `db`, else `AFL_DB` unless a home was named, else the home's store."""
+    named = db if db is not None else (None if named_home else home.environ.get("AFL_DB") or None)
+    if named is None:
+        return Place(home.paths.database, True)
+    if not named:
+        raise StoreError("--db was given without a file", code="AFL-STORE-040", hint="name a file, or leave --db out for the home's store")
+    path = os.path.abspath(named)
+    return Place(path, path == os.path.abspath(home.paths.database))
+
+
+def open_memory(home: Home, place: Place, ns: str = DEFAULT_NS, passphrase: str | None = None, *, makes: bool = False) -> Memory:
+    """Open the file. `makes`: one that is not there is made, unless it is the home's store. Raises `StoreError` when it is missing."""
+    if place.is_home:
+        home.db.execute("SELECT 1")  # missing, older or another program's: said before anything could be made or migrated
+        if passphrase is not None:
+            raise StoreError(
+                "the home's store has no passphrase: what is sealed in it is sealed with the vault's keys",
+                code="AFL-STORE-041",
+                hint="name a file of its own with --db",
+            )
+    elif not makes and not os.path.lexists(place.path):
+        raise StoreError(f"there is no memory {place.path}", code="AFL-STORE-042", hint="check --db and AFL_DB; afl add makes a new file")
+    return Memory(place.path, ns=ns, passphrase=passphrase, clock=home.clock)
+
+
+def chain_of(home: Home) -> Chain:
+    """Redaction: the home's, or where nothing is installed that of the plug-ins that are there. It fails closed like the home's."""
+    if home.installed:
+        return home.chain
+    key = os.urandom(32)
+    return Chain(
+        home.registry.redactors(), home.guard, lambda secret: keyed_hash(key, "secret", secret.encode("utf-8", "surrogatepass"))[:32]
+    )
+
+
+def fields_of(given: Sequence[tuple[str, str]], whole: str | None) -> dict[str, Any]:
+    """Fields from JSON text and from (name, value) pairs, which win; `name:` asks for its value to be read as JSON."""
+    fields: dict[str, Any] = {}
+    if whole is not None:
+        body = loads(whole, "what --json-fields was given")
+        if not isinstance(body, dict):
+            raise ModelError("what --json-fields was given is not a JSON object", code="AFL-MODEL-002", hint='give it as {"name": "value"}')
+        fields.update(body)
+    for name, value in given:
+        plain = name.removesuffix(":")
+        if plain == "tags" and plain == name:
+            fields[plain] = [*fields.get(plain, []), *(tag.strip() for tag in value.split(",") if tag.strip())]
+        else:
+            fields[plain] = loads(value, plain) if plain != name or plain in NOT_TEXT else value
+    return fields
+
+
+def safe(chain: Chain, fields: Mapping[str, Any]) -> Safe:
+    """Fields with every text redacted, also inside lists and objects. What a field is called, and what a fact relates, is read with its value."""
+    leads = {"object": str(fields["relation"])} if isinstance(fields.get("relation"), str) else {}
+    made = _Redacting(chain)
+    done = {name: value if name in NAMES else made.value(value, leads.get(name, name)) for name, value in fields.items()}
+    return Safe(done, made.changed)
+
+
+def safe_text(chain: Chain, text: str) -> str:
+    """One text, redacted."""
+    return chain.redact(text).text
+
+
+class _Redacting:
+    def __init__(self, chain: Chain) -> None:
+        self._chain = chain
+        self._secrets: tuple[str, ...] = ()
+        self.changed = 0
+
+    def value(self, value: Any, lead: str) -> Any:
+        if isinstance(value, str):
+            return self._text(value, lead)
+        if isinstance(value, Mapping):
+            return {name: self.value(item, str(name)) for name, item in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.value(item, lead) for item in value]
+        return value
+
+    def _text(self, text: str, lead: str) -> str:
+        beginning = f"{lead}: "
+        named = self._chain.redact(beginning + text, self._secrets)
+        kept = named.text.removeprefix(beginning) if named.manifest and named.text.startswith(beginning) else text
+        alone = self._chain.redact(kept, self._secrets)
+        self._secrets = tuple(dict.fromkeys((*self._secrets, *named.secrets, *alone.secrets)))
+        self.changed += alone.text != text
+        return alone.text
+
+
+def text_of(one: Mapping[str, Any]) -> str:
+    """What a grain that `Memory` gave says, for a person."""
+    return shown(Grain(GrainType(one["type"]), one, str(one["hash"]), ""))

@@ -1,0 +1,60 @@
+"""`afl forget`: what is to go is shown first; it goes when that is confirmed."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from afl_core.cli.grain_lines import counted, lines
+from afl_core.cli.opening import Asked, on_memory
+from afl_core.cli.options import plain
+from afl_core.model.errors import AflError
+
+SHOWN = 20
+"""Grains that are shown before they go; of more their number is said."""
+UNASKED = "AFL-USAGE-003"
+
+
+@click.command(
+    help="Erase grains, down to their bytes: one by its address, or every fact about a subject and its parts. What is to go is shown first, and"
+    " goes when you say so. This cannot be undone."
+)
+@click.argument("hash", required=False)
+@click.option("--subject", metavar="NAME", help="Every fact about this subject and its parts (`pat`, `pat#visit1`, never `patricia`).")
+@click.option("--keep-out", is_flag=True, help="Let the values stay out from now on, in every spelling.")
+@click.option("--dry-run", is_flag=True, help="Only show what would go.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
+@on_memory
+def forget(asked: Asked, hash: str | None, subject: str | None, keep_out: bool, dry_run: bool, yes: bool) -> None:
+    """Forget."""
+    if (hash is None) == (subject is None):
+        raise click.UsageError("say what to forget: the address of a grain, or --subject", click.get_current_context())
+    told = {"command": "forget", "subject": subject, "keep_out": keep_out}
+    with asked.memory(one_ns=True) as opened:
+        memory = opened.memory
+        found = memory.forget(hash, dry_run=True) if hash is not None else memory.forget_subject(str(subject), dry_run=True)
+        shown = lines((memory.get(one) for one in found[:SHOWN]), opened.now())
+        if len(found) > SHOWN:
+            shown.append(f"… and {len(found) - SHOWN} more")
+        if dry_run or not found:
+            end = f"{counted(len(found))} would be erased" if found else "nothing to forget"
+            asked.answer.give({**told, "dry_run": dry_run, "hashes": found, "forgotten": 0}, [*shown, end])
+            return
+        if not yes:
+            _confirmed(shown, len(found))
+        gone = memory.forget(found[0], keep_out=keep_out) if hash is not None else memory.forget_subject(str(subject), keep_out=keep_out)
+    ends = f"forgot {counted(len(gone))}" + ("; the values stay out" if keep_out else "")
+    asked.answer.give({**told, "dry_run": False, "hashes": gone, "forgotten": len(gone)}, [*(shown if yes else []), ends])
+
+
+def _confirmed(shown: list[str], count: int) -> None:
+    for line in shown:
+        click.echo(plain(line), err=True)
+    if not sys.stdin.isatty():
+        raise AflError(
+            f"nothing was forgotten: {counted(count)} would go, and nobody is there to be asked",
+            code=UNASKED,
+            hint="look at what --dry-run shows, then give --yes",
+        )
+    click.confirm(f"erase {counted(count)} for good?", abort=True, err=True)
