@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import itertools
 import json
 import os
 import pathlib
@@ -108,10 +109,11 @@ def share(times: list[int], part: int) -> int:
 
 
 def forget(open_store: Callable[[], Store], options: argparse.Namespace) -> Numbers:
-    """Erasing single grains, one after the other."""
+    """Erasing single grains, one after the other; those that an earlier round erased are gone."""
     store = open_store()
     cpu, wall = [], []
-    for address in [store.about(one) for one in dict.fromkeys(subjects(options.grains, 3 * FORGOTTEN))][:FORGOTTEN]:
+    there = (found for one in subjects(options.grains, RECALLS) for found in store.about(one)[:1])
+    for address in itertools.islice(dict.fromkeys(there), FORGOTTEN):
         began, started = time.process_time(), time.perf_counter()
         store.forget(address)
         cpu.append(time.process_time() - began)

@@ -30,8 +30,8 @@ class Store(Protocol):
     def found(self, text: str) -> int:
         """How many grains free text finds; not measured."""
 
-    def about(self, subject: str) -> str:
-        """The address of a grain about a subject."""
+    def about(self, subject: str) -> list[str]:
+        """The addresses of the grains about a subject."""
 
     def forget(self, address: str) -> None:
         """Erase one."""
@@ -71,8 +71,8 @@ class Ours:
     def found(self, text: str) -> int:
         return len(self._memory.search(text))
 
-    def about(self, subject: str) -> str:
-        return str(self._memory.recall(subject)[0]["hash"])
+    def about(self, subject: str) -> list[str]:
+        return [str(one["hash"]) for one in self._memory.recall(subject)]
 
     def verify(self) -> None:
         if not self._memory.verify()["ok"]:
@@ -109,8 +109,8 @@ class Peer:
     def found(self, text: str) -> int:
         return len(json.loads(self._memory.search(text)))
 
-    def about(self, subject: str) -> str:
-        return str(json.loads(self._memory.recall(subject))[0]["hash"])
+    def about(self, subject: str) -> list[str]:
+        return [str(one["hash"]) for one in json.loads(self._memory.recall(subject))]
 
     def flush(self) -> None:
         """It indexes as it writes."""
