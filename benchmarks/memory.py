@@ -126,15 +126,15 @@ def measured(
     for index in (True, False):
         here = found[f"index {'on' if index else 'off'}"] = {side.name: {} for side in sides}
         for name, plan in plans(index=index).items():
-            if options.only not in (None, plan.step) and not (plan.make and plan.step != "singles"):
-                continue
+            if options.only not in (None, plan.step) and not (plan.step == "load" and options.only != "singles"):
+                continue  # files are made for whatever reads them
             if plan.step == "singles" and grains > SINGLES_MOST:
                 continue
             able = [side for side in sides if side.name == "ours" or grains <= PEER_MOST[index]]
             for side, numbers in rounds(able, plan, grains, folder / f"{index}", options):
                 here[side.name].setdefault(name, numbers)
             print(f"measured: {grains:,} grains, index {'on' if index else 'off'}, {name}", file=sys.stderr, flush=True)
-        shutil.rmtree(folder / f"{index}")
+        shutil.rmtree(folder / f"{index}", ignore_errors=True)
         for steps in here.values():
             if steps:
                 steps["all"] = {"peak_mb": max(numbers["peak_mb"] for numbers in steps.values())}
