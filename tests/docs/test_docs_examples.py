@@ -10,7 +10,14 @@ import tomllib
 
 import pytest
 
-PAGES_WITH_PYTHON = ("afl_redactors/README.md", "docs/memory.md", "docs/plugins.md")
+PAGES_WITH_PYTHON = (
+    "afl_redactors/README.md",
+    "docs/grains.md",
+    "docs/memory.md",
+    "docs/memory-encryption.md",
+    "docs/plugins.md",
+    "docs/recall.md",
+)
 
 USE = """
 import json

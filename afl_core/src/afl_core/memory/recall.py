@@ -81,24 +81,31 @@ def search(
 
 
 def _matching(db: sqlite3.Connection, asked: Sequence[str], where: Where, cover: Cover) -> list[tuple[grains.Stored, float]]:
-    """Grains that hold one of these terms, each with how well it matches; of a term that nearly all hold, the newest."""
+    """Grains that hold one of these terms, each with how well it matches; of a term that very many hold, the newest, all alike."""
     if not asked:
         return []
     condition, values = _condition(where, cover, found=True)
     query = " OR ".join(rows.quoted(term) for term in asked)
-    if len(asked) == 1 and rows.frequencies(db, asked, COMMON_MOST).get(asked[0], 0) >= COMMON_MOST:
-        newest = f"seq IN (SELECT rowid FROM terms WHERE terms MATCH ? ORDER BY rowid DESC LIMIT {COMMON_MOST})"  # noqa: S608 - a number
-        common = db.execute(f"{_SELECT} WHERE {newest} AND {condition} ORDER BY created_ms DESC LIMIT {CANDIDATES}", (query, *values))
-        return [(grains.read(row, cover), 1.0) for row in common.fetchall()]
-    found = db.execute(
-        f"{_SELECT.replace(' FROM', ', bm25(terms) FROM')} JOIN terms ON terms.rowid = grains.seq"
-        f" WHERE terms MATCH ? AND {condition} ORDER BY bm25(terms) LIMIT {CANDIDATES}",
-        (query, *values),
-    ).fetchall()
-    return [(grains.read(row, cover), -row[6]) for row in found]
+    limit = too_common(rows.upto(db))
+    if len(asked) == 1 and rows.frequencies(db, asked, limit).get(asked[0], 0) >= limit:
+        matching = f"SELECT rowid AS id, -1.0 AS rank FROM terms WHERE terms MATCH ? ORDER BY rowid DESC LIMIT {COMMON_MOST}"  # noqa: S608 - a number
+    else:
+        matching = f"SELECT rowid AS id, rank FROM terms WHERE terms MATCH ? ORDER BY rank LIMIT {CANDIDATES}"  # noqa: S608 - a number
+    # The best ones of the index first and then their rows: reading the row of everything that matches would cost more than all the rest.
+    best = f"SELECT {_COLUMNS}, rank, {condition} FROM ({matching}) CROSS JOIN grains ON grains.seq = id"  # noqa: S608 - fixed texts
+    found = db.execute(best, (*values, query)).fetchall()
+    fitting = [row for row in found if row[7]]
+    if len(found) >= CANDIDATES and len(fitting) < CANDIDATES // 2:  # others fit that match less well
+        fitting = db.execute(
+            f"SELECT {_COLUMNS}, bm25(terms) FROM grains JOIN terms ON terms.rowid = grains.seq"  # noqa: S608 - fixed texts
+            f" WHERE terms MATCH ? AND {condition} ORDER BY bm25(terms) LIMIT {CANDIDATES}",
+            (query, *values),
+        ).fetchall()
+    return [(grains.read(row, cover), -row[6]) for row in fitting[:CANDIDATES]]
 
 
-_SELECT = "SELECT grains.seq, hash, type, superseded_by, derived_from, fields_json FROM grains"
+_COLUMNS = "grains.seq, hash, type, superseded_by, derived_from, fields_json"
+_SELECT = f"SELECT {_COLUMNS} FROM grains"  # noqa: S608 - fixed texts
 
 
 def question(db: sqlite3.Connection, wanted: Sequence[str], cover: Cover = PLAIN) -> list[str]:
@@ -121,8 +128,8 @@ def too_common(grains_indexed: int) -> int:
 
 
 def telling(frequencies: dict[str, int], limit: int) -> list[str]:
-    """The rarest terms, without those that are too common; the rarest of all when every one is (pure)."""
-    rare = sorted(frequencies, key=lambda term: (frequencies[term], term))
+    """The rarest terms, without those that are too common; the rarest of all when every one is (pure). Of equally rare ones the longer says more."""
+    rare = sorted(frequencies, key=lambda term: (frequencies[term], -len(term), term))
     return [term for term in rare if frequencies[term] < limit][:MOST_TERMS] or rare[:1]
 
 

@@ -25,8 +25,8 @@ FRONT_BUSY_MS = 200
 """How long the front waits: far below any host's kill limit for a hook."""
 
 
-WAL_PAGES = 2_000
-"""Pages (of 8 KiB) after which a commit also moves what it wrote into the database file: seldom enough that reading a long transcript, and a prompt beside it, hardly meet it."""
+WAL_BYTES = 16 * 1024 * 1024
+"""Written after which a commit also moves what it wrote into the database file: seldom enough that reading a long transcript, and a prompt beside it, hardly meet it."""
 
 
 def connect(path: Path | str, *, busy_ms: int = BUSY_MS, readonly: bool = False, threads: bool = False) -> sqlite3.Connection:
@@ -50,7 +50,8 @@ def connect(path: Path | str, *, busy_ms: int = BUSY_MS, readonly: bool = False,
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute("PRAGMA secure_delete = ON")
-            db.execute(f"PRAGMA wal_autocheckpoint = {WAL_PAGES}")
+            page_bytes = db.execute("PRAGMA page_size").fetchone()[0]
+            db.execute(f"PRAGMA wal_autocheckpoint = {WAL_BYTES // page_bytes}")
     except sqlite3.DatabaseError as bad:
         db.close()
         raise explain(bad, path) from bad

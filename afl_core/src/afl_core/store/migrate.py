@@ -13,7 +13,7 @@ from afl_core.model.clock import Clock, now_ms
 from afl_core.model.errors import StoreError
 from afl_core.store.connection import check, explain
 from afl_core.store.mounts import refuse_unsafe_mount
-from afl_core.store.schema import APPLICATION_ID, MIGRATIONS, PAGE_BYTES, SCHEMA_VERSION
+from afl_core.store.schema import APPLICATION_ID, MEMORY_PAGE_BYTES, MIGRATIONS, PAGE_BYTES, SCHEMA_VERSION
 
 MINIMUM_SQLITE = (3, 35, 0)
 KEPT_BACKUPS = 3
@@ -89,7 +89,7 @@ def open_or_create(path: str, *, clock: Clock = now_ms) -> None:
     refuse_unsafe_mount(folder)
     if there:
         os.unlink(path)  # a file made but never filled
-    _create(path, lambda _step: None)
+    _create(path, lambda _step: None, MEMORY_PAGE_BYTES)
 
 
 COPIES = ".backups"
@@ -133,13 +133,13 @@ def _version(db: sqlite3.Connection, path: str) -> int:
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
-def _create(path: str, checkpoint: Callable[[str], None]) -> None:
+def _create(path: str, checkpoint: Callable[[str], None], page_bytes: int = PAGE_BYTES) -> None:
     """Build the file beside its place and move it there whole, so that a crash leaves either nothing or a finished database."""
     building = f"{path}.{os.urandom(4).hex()}.new"
     os.close(os.open(building, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
     db = _open(building)
     try:
-        db.execute(f"PRAGMA page_size = {PAGE_BYTES}")
+        db.execute(f"PRAGMA page_size = {page_bytes}")
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         db.execute("PRAGMA secure_delete = ON")
         for number in range(1, SCHEMA_VERSION + 1):

@@ -8,7 +8,10 @@ APPLICATION_ID = 0x41464C31
 """`AFL1`: written to every database of ours, checked before anything is touched."""
 
 PAGE_BYTES = 8192
-"""Of a new database: several messages fit into one page, so that storing them writes little more than their text."""
+"""Of a home's database: several messages fit into one page, so that storing them writes little more than their text."""
+
+MEMORY_PAGE_BYTES = 4096
+"""Of a memory file of its own: grains are small, and every commit writes whole pages."""
 
 EVIDENCE = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
