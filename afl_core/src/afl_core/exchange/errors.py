@@ -1,0 +1,11 @@
+"""Errors of what is read from or written to files of others."""
+
+from __future__ import annotations
+
+from afl_core.model.errors import AflError
+
+
+class ExchangeError(AflError):
+    """A file cannot be read, written or understood; nothing of it was stored."""
+
+    code = "AFL-EXCHANGE-001"
