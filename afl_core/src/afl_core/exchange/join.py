@@ -92,13 +92,12 @@ class Join:
         operations.log(db, op, line.hash, line.other if by != grains.WITHDRAWN else None, line.at_ms)
         bundles.set_turns(db, line.hash, line.turn)
         key = there.grain.head_key
-        if key is None:
-            return
-        if by is None:
+        if by is not None:
+            if key is not None:
+                self._without(db, key, line.hash)
+            self._break_circle(db, line.hash)
+        elif key is not None:
             self._settle(db, key, line.hash, wanted=line.head is True)
-            return
-        self._without(db, key, line.hash)
-        self._break_circle(db, line.hash)
 
     def _agree(self, db: sqlite3.Connection, there: grains.Stored, line: Turn) -> bool:
         """Both saw as many turns: of two successors one is kept, and what either knows to be displaced is no head."""

@@ -79,7 +79,7 @@ class Tally:
             self.changed,
             self.erased,
             self.ignored,
-            tuple(self._skipped),
+            tuple(sorted(self._skipped, key=lambda one: one.line)),
             self.skipped_rows,
             dry_run,
         )

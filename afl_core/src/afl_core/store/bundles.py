@@ -121,7 +121,7 @@ def _tell(db: sqlite3.Connection, ns: str | None) -> None:
     db.execute(
         f"""
         INSERT INTO told SELECT
-          max(g.seq, coalesce((SELECT max(at_seq) FROM told WHERE told.hash = t.hash), 0), coalesce((SELECT seq FROM grains WHERE hash = g.superseded_by), 0)),
+          max(g.seq, coalesce((SELECT max(at_seq) FROM told WHERE told.hash = t.hash), 0)),
           {2**62}, 0,
           CASE WHEN g.superseded_by IS NULL THEN 'restore' WHEN g.superseded_by = :withdrawn THEN 'retract' ELSE 'supersede' END,
           g.hash, NULL, g.created_ms, coalesce(t.turns, 0) + 1, 0, NULL
@@ -136,6 +136,7 @@ def _tell(db: sqlite3.Connection, ns: str | None) -> None:
         UPDATE told SET last = 1,
           other = CASE WHEN turn % 2 = 0 THEN other ELSE
             (SELECT o.hash FROM grains AS g JOIN grains AS o ON o.hash = g.superseded_by {only.replace("g.", "o.")} WHERE g.hash = told.hash) END,
+          at_seq = max(at_seq, coalesce((SELECT o.seq FROM grains AS g JOIN grains AS o ON o.hash = g.superseded_by WHERE g.hash = told.hash), 0)),
           head = (SELECT head FROM grains WHERE hash = told.hash AND superseded_by IS NULL AND type IN ('fact', 'lesson'))
         WHERE turn = (SELECT turns FROM told_turns AS t WHERE t.hash = told.hash)
         """,  # noqa: S608 - fixed texts
