@@ -10,7 +10,7 @@ import tomllib
 
 import pytest
 
-PAGES_WITH_PYTHON = ("afl_redactors/README.md", "docs/plugins.md")
+PAGES_WITH_PYTHON = ("afl_redactors/README.md", "docs/memory-import.md", "docs/plugins.md")
 
 USE = """
 import json

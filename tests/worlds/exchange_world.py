@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from afl_core.api.memory import Memory
 from afl_core.memory import write
 from afl_core.model.errors import AflError
-from afl_core.store import grains
 
 NOW = 1_767_225_600_000
 SUBJECTS, RELATIONS, OBJECTS = ("acme", "pat"), ("is", "likes"), ("tea", "coffee", "eu west", "日本の茶")
@@ -32,7 +31,9 @@ def opened(path, at=NOW, **more):
 
 
 STEP = st.tuples(
-    st.sampled_from(("fact", "fact", "fact", "supersede", "supersede", "link", "retract", "again", "forget", "merge", "undo", "tool", "event")),
+    st.sampled_from(
+        ("fact", "fact", "fact", "supersede", "supersede", "link", "retract", "again", "forget", "merge", "undo", "tool", "event")
+    ),
     st.integers(0, 11),
     st.integers(0, 11),
 )
@@ -112,7 +113,7 @@ def seen(memory, at=NOW + 1_000_000):
                     "latest": {f"{s} {r}": memory.latest(s, r) for s, r in keys},
                     "history": {f"{s} {r}": memory.history(s, r) for s, r in keys},
                     "heads": sorted((*key, sorted(tips)) for key, tips in heads(memory).items()),
-                    "live": sorted((hash, by or "") for hash, by in live(memory).items()),
+                    "live": sorted((one, by or "") for one, by in live(memory).items()),
                     "search": {word: sorted(one["hash"] for one in memory.search(word)) for word in ("tea", "日本", "failed", "west")},
                 }
             )

@@ -78,7 +78,8 @@ def test_a_bundle_is_private_and_replaces_an_older_one_whole(memory, bundle):
     bundle.chmod(0o644)
     memory.export(bundle)
     assert stat.S_IMODE(bundle.stat().st_mode) == 0o600
-    assert os.listdir(bundle.parent) != [] and not [name for name in os.listdir(bundle.parent) if name.endswith(".tmp")]
+    assert os.listdir(bundle.parent) != []
+    assert not [name for name in os.listdir(bundle.parent) if name.endswith(".tmp")]
 
 
 def test_a_folder_that_is_not_there_is_named_and_nothing_is_left(memory, tmp_path):
@@ -98,13 +99,13 @@ def test_one_namespace_can_be_exported(memory, empty, bundle):
 def test_an_export_goes_to_standard_output_and_an_import_comes_from_standard_input(memory, empty, bundle, monkeypatch):
     memory.add_fact("acme", "is", "here")
     out = io.BytesIO()
-    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out))
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(out, encoding="utf-8"))
     memory.export("-")
     read, write = os.pipe()
     os.write(write, out.getvalue())
     os.close(write)
     with os.fdopen(read, "rb") as pipe:
-        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(pipe))
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(pipe, encoding="utf-8"))
         assert empty.import_("-").added == 1
 
 
@@ -118,7 +119,8 @@ def test_machines_that_went_separate_ways_show_a_fork(memory, empty, bundle, tmp
     empty.import_(bundle)
     [fork] = empty.forks()
     assert {one["object"] for one in fork["heads"]} == {"eu-west-1", "eu-north-1"}
-    assert empty.recall("acme", "deploy_target") and empty.get(old)["superseded_by"] is not None
+    assert empty.recall("acme", "deploy_target")
+    assert empty.get(old)["superseded_by"] is not None
 
 
 def test_what_one_machine_knows_to_be_out_of_date_is_no_head_after_the_other_says_it_again(memory, empty, bundle):
@@ -258,7 +260,7 @@ def test_a_memory_that_holds_something_refuses_namespaces_that_have_owners(owned
         (lambda data: data.replace(b"\n", b"\r\n"), "AFL-EXCHANGE-004"),
         (lambda data: data.replace(b"afl-bundle/1", b"afl-bundle/2"), "AFL-EXCHANGE-005"),
         (lambda data: data.replace(b'"count":1', b'"count":2'), "AFL-EXCHANGE-004"),
-        (lambda data: b'{"format":"afl-bundle/1"}\n', "AFL-EXCHANGE-004"),
+        (lambda _: b'{"format":"afl-bundle/1"}\n', "AFL-EXCHANGE-004"),
     ],
     ids=["cut short", "changed", "longer", "line ends", "newer", "count", "header"],
 )
@@ -284,10 +286,10 @@ def test_a_damaged_bundle_is_refused_whole(memory, empty, bundle, damage, code):
         lambda one: one | {"op": "sing"},
         lambda one: one | {"hash": "../../etc"},
         lambda one: one | {"turns": -1},
-        lambda one: {"op": "retract", "hash": "0" * 64, "at": 1, "turn": 2},
-        lambda one: {"op": "supersede", "hash": "0" * 64, "at": 1, "turn": 1, "other": 7},
-        lambda one: {"op": "forget", "hash": "0" * 64},
-        lambda one: [],
+        lambda _: {"op": "retract", "hash": "0" * 64, "at": 1, "turn": 2},
+        lambda _: {"op": "supersede", "hash": "0" * 64, "at": 1, "turn": 1, "other": 7},
+        lambda _: {"op": "forget", "hash": "0" * 64},
+        lambda _: [],
     ],
 )
 def test_a_line_that_is_not_true_refuses_the_bundle_and_is_named(memory, empty, bundle, change):
@@ -340,14 +342,21 @@ def test_progress_ends_at_the_whole(memory, empty, bundle):
         memory.add_fact("acme", f"r{number}", "here")
     told = []
     memory.export(bundle, progress=lambda done, whole: told.append((done, whole)))
-    assert told == sorted(told) and len(told) > 2 and told[-1][0] == told[-1][1]
+    assert told == sorted(told)
+    assert len(told) > 2
+    assert told[-1][0] == told[-1][1]
     told.clear()
     empty.import_(bundle, progress=lambda done, whole: told.append((done, whole)))
-    assert told == sorted(told) and len(told) > 2 and told[-1][0] == told[-1][1]
+    assert told == sorted(told)
+    assert len(told) > 2
+    assert told[-1][0] == told[-1][1]
 
 
 def test_a_sealed_memory_leaves_in_clear_and_can_be_sealed_again(memory, tmp_path, bundle):
-    with opened(tmp_path / "s.afl", passphrase="a long passphrase") as sealed, opened(tmp_path / "t.afl", passphrase="another one") as other:
+    with (
+        opened(tmp_path / "s.afl", passphrase="a long passphrase") as sealed,
+        opened(tmp_path / "t.afl", passphrase="another one") as other,
+    ):
         old = sealed.add_fact("acme", "is", "here")
         sealed.supersede(old, object="there")
         sealed.export(bundle)

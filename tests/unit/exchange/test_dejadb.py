@@ -28,7 +28,11 @@ def memory(tmp_path):
 
 
 def blob(kind, flags=0, version=1, **body):
-    return bytes((version, flags, TYPES.get(kind, 99))) + bytes(6) + msgpack.packb({"ca": 1_700_000_000_000, "ns": "shared", "c": 1.0, "t": kind, **body})
+    return (
+        bytes((version, flags, TYPES.get(kind, 99)))
+        + bytes(6)
+        + msgpack.packb({"ca": 1_700_000_000_000, "ns": "shared", "c": 1.0, "t": kind, **body})
+    )
 
 
 def address(packed):
@@ -46,7 +50,7 @@ def written(path, *records):
 
 
 def fields(memory, kind):
-    return [one["fields"] for one in (memory.get(hash) for hash in hashes(memory)) if one["type"] == kind]
+    return [one["fields"] for one in map(memory.get, hashes(memory)) if one["type"] == kind]
 
 
 def hashes(memory):
@@ -81,7 +85,12 @@ def test_short_names_become_ours_and_unknown_ones_stay(memory):
     [state] = fields(memory, "state")
     assert (state["context"], state["temporal_type"]) == ({"goal": "ship", "tt": "mine"}, "state")
     failed, fine = fields(memory, "tool")
-    assert (failed["tool_name"], failed["tool_content"], failed["is_error"], failed["input"]) == ("bash", "no such file", True, {"cmd": "ls"})
+    assert (failed["tool_name"], failed["tool_content"], failed["is_error"], failed["input"]) == (
+        "bash",
+        "no such file",
+        True,
+        {"cmd": "ls"},
+    )
     assert (failed["session_id"], failed["tool_call_id"], fine["duration_ms"]) == ("s1", "c1", 12)
     [skill] = fields(memory, "skill")
     assert (skill["name"], skill["description"], skill["practice_count"], skill["proficiency"]) == ("git", "use git", 4, 0.7)

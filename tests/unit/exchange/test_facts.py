@@ -30,7 +30,9 @@ def file(tmp_path):
 
 
 def test_facts_keep_whatever_else_a_row_says(memory, file):
-    report = memory.import_(file({"subject": "acme", "relation": "is", "object": "here", "confidence": 0.5, "tags": ["x"], "colour": "red"}))
+    report = memory.import_(
+        file({"subject": "acme", "relation": "is", "object": "here", "confidence": 0.5, "tags": ["x"], "colour": "red"})
+    )
     assert (report.format, report.added) == ("facts", 1)
     [found] = memory.recall("acme")
     assert (found["confidence"], found["tags"], found["colour"], found["namespace"]) == (0.5, ["x"], "red", "shared")
@@ -79,7 +81,10 @@ def test_a_bad_fact_is_named_with_its_field_and_stops_nobody(memory, file):
     )
     assert (report.added, [one.line for one in report.skipped]) == (2, [2, 3, 4, 5, 6])
     told = {one.line: one.reason for one in report.skipped}
-    assert "fact.object" in told[2] and "fact.confidence" in told[3] and "global" in told[5] and "song" in told[6]
+    assert "fact.object" in told[2]
+    assert "fact.confidence" in told[3]
+    assert "global" in told[5]
+    assert "song" in told[6]
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,9 @@ def log(tmp_path):
 def calls(memory, **narrowed):
     """What is stored of each call, in the order it came."""
     names = ("tool_name", "tool_content", "is_error", "input", "session_id", "tool_call_id", "created_at")
-    found = [json.loads(row[0]) for row in memory._files.reader().execute("SELECT fields_json FROM grains WHERE type = 'tool' ORDER BY seq")]
+    found = [
+        json.loads(row[0]) for row in memory._files.reader().execute("SELECT fields_json FROM grains WHERE type = 'tool' ORDER BY seq")
+    ]
     return [{name: one[name] for name in names if name in one} for one in found]
 
 
@@ -43,7 +45,14 @@ def calls(memory, **narrowed):
         {"tool_name": "bash", "content": "done", "input": {"cmd": "ls"}, "tool_call_id": "c1", "session_id": "s"},
         {"name": "bash", "output": "done", "arguments": '{"cmd": "ls"}', "call_id": "c1", "thread_id": "s"},
         {"function": {"name": "bash", "arguments": '{"cmd":"ls"}'}, "result": "done", "id": "c1", "thread": "s"},
-        {"role": "tool", "name": "bash", "content": [{"type": "text", "text": "done"}], "input": {"cmd": "ls"}, "tool_call_id": "c1", "thread": "s"},
+        {
+            "role": "tool",
+            "name": "bash",
+            "content": [{"type": "text", "text": "done"}],
+            "input": {"cmd": "ls"},
+            "tool_call_id": "c1",
+            "thread": "s",
+        },
     ],
 )
 def test_every_shape_of_a_call_becomes_the_same_grain(memory, log, row):
@@ -100,9 +109,13 @@ def test_calls_of_an_assistants_message_are_joined_to_their_results(memory, log)
         )
     )
     told = {call["tool_call_id"]: call for call in calls(memory)}
-    assert told["a"]["input"] == {"path": "/"} and told["a"]["tool_content"] == "bin etc" and told["a"]["created_at"] == NOW
-    assert told["b"]["input"] == "not json" and told["b"]["tool_content"] == "7"
-    assert "tool_content" not in told["c"] and "is_error" not in told["c"]
+    assert told["a"]["input"] == {"path": "/"}
+    assert told["a"]["tool_content"] == "bin etc"
+    assert told["a"]["created_at"] == NOW
+    assert told["b"]["input"] == "not json"
+    assert told["b"]["tool_content"] == "7"
+    assert "tool_content" not in told["c"]
+    assert "is_error" not in told["c"]
     assert (report.added, report.skipped_rows) == (3, 0)
 
 
@@ -178,8 +191,12 @@ def test_bad_rows_are_named_and_stop_nobody(memory, log):
     assert [call["tool_content"] for call in calls(memory)] == ["first", "last"]
     assert [one.line for one in report.skipped] == [2, 3, 5, 6, 7, 8, 9, 10]
     told = {one.line: one.reason for one in report.skipped}
-    assert "not JSON" in told[2] and "object" in told[3] and "names no tool" in told[5] and "did not come before" in told[6]
-    assert "soon" in told[7] and "afl-loop" in told[8]
+    assert "not JSON" in told[2]
+    assert "object" in told[3]
+    assert "names no tool" in told[5]
+    assert "did not come before" in told[6]
+    assert "soon" in told[7]
+    assert "afl-loop" in told[8]
 
 
 def test_a_huge_line_is_skipped_without_being_held(memory, log, monkeypatch):
@@ -214,7 +231,8 @@ def test_long_results_are_cut_and_say_so(memory, log):
     memory.import_(log({"tool_name": "bash", "content": "x" * (tool_log.MAX_CONTENT + 5), "input": {"text": "y" * tool_log.MAX_CONTENT}}))
     [call] = calls(memory)
     assert call["tool_content"].endswith("[5 more characters were left out]")
-    assert isinstance(call["input"], str) and len(call["input"]) < tool_log.MAX_CONTENT + 60
+    assert isinstance(call["input"], str)
+    assert len(call["input"]) < tool_log.MAX_CONTENT + 60
 
 
 def test_every_text_of_a_call_passes_redaction(memory, log):
@@ -239,7 +257,8 @@ def test_a_text_that_cannot_be_redacted_is_not_stored(memory, log):
 def test_failures_have_a_signature_by_which_alike_ones_are_counted(memory, log):
     memory.import_(log(*({"tool_name": "bash", "error": f"no such file: /tmp/{number}"} for number in range(3))))
     marks = {row[0] for row in memory._files.reader().execute("SELECT signature FROM grains")}
-    assert len(marks) == 1 and None not in marks
+    assert len(marks) == 1
+    assert None not in marks
 
 
 def test_calls_that_wait_for_their_results_are_bounded(memory, log, monkeypatch):

@@ -31,7 +31,7 @@ from afl_core.store import bundles, grains, operations
 DEJADB_FORMAT = "dejadb"
 MAGIC = b"MGB1"
 ADD, SUPERSEDE, FORGET = 1, 2, 3
-GRAIN_HEADER_BYTES = 9
+HEADER_BYTES = 9
 """Version, flags, type, two bytes of the namespace's hash, seconds."""
 
 _RECORD = struct.Struct("<Bq32sI")
@@ -251,8 +251,8 @@ class _Taking:
     # ------------------------------------------------------------------------------------------------------------------------------ grains
 
     def _body(self, record: Record) -> dict[str, Any]:
-        header, packed = record.blob[:GRAIN_HEADER_BYTES], record.blob[GRAIN_HEADER_BYTES:]
-        if len(header) < GRAIN_HEADER_BYTES or header[0] != 1 or header[1] != 0:
+        header, packed = record.blob[:HEADER_BYTES], record.blob[HEADER_BYTES:]
+        if len(header) < HEADER_BYTES or header[0] != 1 or header[1] != 0:
             raise ModelError("its header is of another version, or it is packed or sealed", code="AFL-MODEL-003")
         try:
             found = self._unpack(packed)

@@ -63,10 +63,13 @@ def _lines(db: sqlite3.Connection, cover: Cover, ns: str | None, *, checked: boo
 def _add(row: bundles.Row, cover: Cover, *, checked: bool) -> bytes:
     try:
         body = cover.open(row.hash, row.stored)
-        if checked and stored(row.type, body).hash != row.hash:
-            raise ExchangeError(f"grain {row.hash[:12]} holds what has another address")
+        found = stored(row.type, body).hash if checked else row.hash
     except (AflError, ValueError) as bad:
-        raise ExchangeError(
-            f"grain {row.hash[:12]} is damaged, nothing was exported: {bad}", code="AFL-EXCHANGE-006", hint="run: afl verify"
-        ) from bad
+        raise _damaged(row, str(bad)) from bad
+    if found != row.hash:
+        raise _damaged(row, f"what it says has the address {found[:12]}")
     return add_line(row, body, f'"derived_from":"{row.derived_from}"' in body)
+
+
+def _damaged(row: bundles.Row, why: str) -> ExchangeError:
+    return ExchangeError(f"grain {row.hash[:12]} is damaged, nothing was exported: {why}", code="AFL-EXCHANGE-006", hint="run: afl verify")

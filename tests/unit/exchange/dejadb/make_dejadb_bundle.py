@@ -41,7 +41,15 @@ def main() -> None:
             my_own={"deep": [1, 2.5, None, True]},
             created_at=1_700_000_001_234,
         )
-        add("event", content="hello there", role="user", session_id="s1", run_id="r1", model_id="m", content_blocks=[{"type": "text", "text": "hi"}])
+        add(
+            "event",
+            content="hello there",
+            role="user",
+            session_id="s1",
+            run_id="r1",
+            model_id="m",
+            content_blocks=[{"type": "text", "text": "hi"}],
+        )
         add("state", context={"goal": "ship", "tt": "mine"}, temporal_type="state")
         add("workflow", name="wf", trigger="when asked", nodes=["a", "b"], edges=[{"src": "a", "dst": "b"}])
         add("observation", content="saw it", observer_id="eye", observer_type="human")
@@ -51,7 +59,16 @@ def main() -> None:
         add("consensus", participating_observers=["a", "b"], threshold=2, agreement_count=2, agreed_content="yes")
         add("consent", user_id="u", subject_did="did:a", grantee_did="did:b", scope="read", is_withdrawal=False)
         db.record_tool_call("bash", "no such file", True, thread="s1", call_id="c1", input='{"cmd":"ls"}')
-        add("tool", tool_name="bash", content="fine", is_error=False, duration_ms=12, input={"cmd": "ls"}, tool_call_id="c2", session_id="s1")
+        add(
+            "tool",
+            tool_name="bash",
+            content="fine",
+            is_error=False,
+            duration_ms=12,
+            input={"cmd": "ls"},
+            tool_call_id="c2",
+            session_id="s1",
+        )
         db.forget(db.add_fact("gone", "is", "secret"))
         db.bundle(str(HERE / "every_type.mgb"))
         diverged(folder)
