@@ -248,6 +248,23 @@ def test_a_memory_that_holds_something_refuses_namespaces_that_have_owners(owned
     assert (report.skipped[0].line, "project:1" in report.skipped[0].reason) == (2, True)
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        lambda gone: {"op": "forget", "hash": gone, "at": 1},
+        lambda gone: {"op": "retract", "hash": gone, "at": 1, "turn": 1, "last": True},
+    ],
+)
+def test_a_bundle_neither_erases_nor_takes_back_what_has_an_owner(owned, empty, bundle, line):
+    [address] = [one["hash"] for one in owned.recall(type="event", ns="project:1")]
+    empty.export(bundle)
+    rewritten(bundle, lambda _: [line(address)])
+    for dry_run in (True, False):
+        report = owned.import_(bundle, dry_run=dry_run)
+        assert [(one.line, "project:1" in one.reason) for one in report.skipped] == [(2, True)]
+    assert owned.get(address)["superseded_by"] is None
+
+
 # --------------------------------------------------------------------------------------------------------------------------------- refusals
 
 

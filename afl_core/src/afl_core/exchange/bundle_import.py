@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from afl_core.exchange.access import Access, Progress
 from afl_core.exchange.batches import batches, erased
-from afl_core.exchange.bundle import BUNDLE, MAX_HEADER_BYTES, MAX_LINE_BYTES, Add, Forget, Header, Line, read_header, read_line
+from afl_core.exchange.bundle import BUNDLE, MAX_HEADER_BYTES, MAX_LINE_BYTES, Add, Forget, Header, Line, Turn, read_header, read_line
 from afl_core.exchange.errors import ExchangeError
 from afl_core.exchange.files import Source
 from afl_core.exchange.join import Join
@@ -109,10 +109,10 @@ def _take(db: sqlite3.Connection, access: Access, join: Join, tally: Tally, numb
             tally.added += 1
         else:
             tally.already += 1
+    elif reason := _protected(db, access, line, restoring=restoring):
+        tally.skip(number, reason)
     elif isinstance(line, Forget):
-        if not access.may_forget:
-            tally.skip(number, NOT_ALLOWED)
-        elif join.forget(db, line):
+        if join.forget(db, line):
             tally.erased += 1
         else:
             tally.already += 1
@@ -120,9 +120,6 @@ def _take(db: sqlite3.Connection, access: Access, join: Join, tally: Tally, numb
         tally.changed += 1
     else:
         tally.already += 1
-
-
-NOT_ALLOWED = "this handle may not forget"
 
 
 def _foresee(db: sqlite3.Connection, access: Access, join: Join, tally: Tally, number: int, line: Line, *, restoring: bool) -> None:
@@ -136,22 +133,33 @@ def _foresee(db: sqlite3.Connection, access: Access, join: Join, tally: Tally, n
             tally.skip(number, reason)
         else:
             tally.added += 1
+    elif reason := _protected(db, access, line, restoring=restoring):
+        tally.skip(number, reason)
     elif isinstance(line, Forget):
-        if not access.may_forget:
-            tally.skip(number, NOT_ALLOWED)
-        else:
-            tally.erased += there is not None
-            tally.already += there is None
+        tally.erased += there is not None
+        tally.already += there is None
     elif there is None or line.turn > bundles.turns(db, line.hash, live=there[1] is None):
         tally.changed += 1
     else:
         tally.already += 1
 
 
-def _refusal(db: sqlite3.Connection, access: Access, join: Join, line: Add, *, restoring: bool) -> str:
+def _protected(db: sqlite3.Connection, access: Access, line: Turn | Forget, *, restoring: bool) -> str:
+    """Why a grain that is here stays as it is; '' when it may change. What has an owner is neither erased nor taken back by a file."""
+    if isinstance(line, Forget) and not access.may_forget:
+        return "this handle may not forget"
+    ns = bundles.ns_of(db, line.hash)
+    return "" if ns is None else _owned(access, ns, restoring=restoring)
+
+
+def _owned(access: Access, ns: str, *, restoring: bool) -> str:
     if not restoring:
         try:
-            access.refuse_reserved(line.grain.ns)
+            access.refuse_reserved(ns)
         except AflError as bad:
             return bad.sentence
-    return join.refusal(db, line.grain)
+    return ""
+
+
+def _refusal(db: sqlite3.Connection, access: Access, join: Join, line: Add, *, restoring: bool) -> str:
+    return _owned(access, line.grain.ns, restoring=restoring) or join.refusal(db, line.grain)

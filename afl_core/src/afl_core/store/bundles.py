@@ -212,6 +212,12 @@ def drop_stand_in(db: sqlite3.Connection, hash: str) -> None:
     db.execute("DELETE FROM temp.stand_ins WHERE hash = ?", (hash,))
 
 
+def ns_of(db: sqlite3.Connection, hash: str) -> str | None:
+    """The namespace of a grain that is here."""
+    row = db.execute("SELECT ns FROM grains WHERE hash = ?", (hash,)).fetchone()
+    return row[0] if row else None
+
+
 def is_blank(db: sqlite3.Connection) -> bool:
     """Whether nothing was ever stored."""
     return db.execute("SELECT 1 FROM grains UNION ALL SELECT 1 FROM operations LIMIT 1").fetchone() is None
