@@ -8,7 +8,6 @@ import json
 from hypothesis import strategies as st
 
 from afl_core.api.memory import Memory
-from afl_core.memory import write
 from afl_core.model.errors import AflError
 
 NOW = 1_767_225_600_000
@@ -52,7 +51,7 @@ def _happen(memory, kind, one, other):
     if kind == "fact":
         memory.add("fact", subject=subject, relation=relation, object=said)
     elif kind == "tool":
-        memory.record_tool_call("bash", f"failed {said}", one % 2 == 0, call_id=f"c{one}{other}")
+        memory.record_tool_call("bash", f"failed {said}", one % 2 == 0, call_id=f"c{one}{other}", thread=None if other % 2 else "s")
     elif kind == "event":
         memory.add("event", content=f"{said} was said")
     elif kind == "merge":
@@ -77,10 +76,7 @@ def _to_one(memory, kind, there, one, other, said):
     elif kind == "forget":
         memory.forget(chosen)
     elif kind == "undo":
-        by = memory.get(chosen)["superseded_by"]
-        if by is not None:
-            with memory._writing() as db:
-                write.unsupersede(db, chosen, by, now=memory._clock())
+        memory.undo(chosen)
 
 
 def known(memory):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Protocol
 
 import attrs
@@ -30,7 +30,10 @@ class Writer(Protocol):
 
 @attrs.frozen
 class Access:
-    """An open memory. `ns`: where rows go that name no namespace. `refuse_reserved` raises for one that has an owner. `scrub`: telemetry forgets too."""
+    """An open memory. `ns`: where rows go that name no namespace. `refuse_reserved` raises for one that has an owner.
+
+    `note_erased` is the audit's row about an erased grain, in the transaction that erases it; `finish_forgetting` then does what else a forget does.
+    """
 
     reader: Callable[[], sqlite3.Connection]
     writer: Writer
@@ -38,5 +41,6 @@ class Access:
     clock: Clock
     ns: str
     refuse_reserved: Callable[[str], None]
-    scrub: Callable[[Sequence[str], Sequence[str]], None]
+    note_erased: Callable[[sqlite3.Connection, str], object]
+    finish_forgetting: Callable[[], object]
     may_forget: bool = True

@@ -1,12 +1,9 @@
-"""Rows of an import in small transactions, and what is to do when some erased grains."""
+"""Rows of an import in small transactions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
-
-from afl_core.exchange.access import Access
-from afl_core.memory import erase
 
 AT_ONCE = 200
 """Rows of one transaction: the write lock is held for a few milliseconds, so that hooks beside an import hardly wait."""
@@ -27,10 +24,3 @@ def batches(rows: Iterable[T], done: Callable[[], int]) -> Iterator[list[T]]:
             batch, began = [], done()
     if batch:
         yield batch
-
-
-def erased(access: Access, hashes: Sequence[str], said: Sequence[str]) -> None:
-    """After an import that erased grains: telemetry forgets them, and their bytes leave the file. Raises what `erase.sweep` raises."""
-    if hashes:
-        access.scrub(hashes, said)
-        erase.sweep(access.reader())

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterator
 
 from afl_core.exchange.access import Access, Progress
-from afl_core.exchange.batches import batches, erased
+from afl_core.exchange.batches import batches
 from afl_core.exchange.bundle import BUNDLE, MAX_HEADER_BYTES, MAX_LINE_BYTES, Add, Forget, Header, Line, Turn, read_header, read_line
 from afl_core.exchange.errors import ExchangeError
 from afl_core.exchange.files import Source
@@ -23,7 +23,7 @@ RESTORING = "import_restoring"
 def import_bundle(access: Access, source: Source, *, dry_run: bool, progress: Progress) -> Report:
     """Take a bundle in. Raises `ExchangeError` when anything of it is damaged; nothing was written then."""
     header = check(source, progress)
-    tally, join = Tally(), Join(access.cover, access.clock())
+    tally, join = Tally(), Join(access)
     db = access.reader()
     restoring = bundles.is_blank(db) or status.meta(db, RESTORING) == header.sha256
     bundles.begin(db)
@@ -35,7 +35,8 @@ def import_bundle(access: Access, source: Source, *, dry_run: bool, progress: Pr
             _take_all(access, source, header, join, tally, restoring=restoring, progress=progress)
     finally:
         bundles.end(db)
-    erased(access, [] if dry_run else join.forgotten, join.said)
+    if not dry_run:
+        access.finish_forgetting()
     progress(2 * source.size, 2 * source.size)
     return tally.report(BUNDLE, source.path, dry_run=dry_run)
 

@@ -16,16 +16,14 @@ from typing import Any
 import attrs
 
 from afl_core.exchange.access import Access, Progress
-from afl_core.exchange.batches import batches, erased
+from afl_core.exchange.batches import batches
 from afl_core.exchange.dejadb_names import fields_of
 from afl_core.exchange.errors import ExchangeError
 from afl_core.exchange.files import Source
-from afl_core.exchange.join import mark_of
 from afl_core.exchange.report import Report, Tally
 from afl_core.memory import erase, tombstones, write
 from afl_core.model.errors import AflError, ModelError
 from afl_core.model.grain import MAX_BYTES, Grain, GrainType, make
-from afl_core.model.grain_text import body
 from afl_core.store import bundles, grains, operations
 
 DEJADB_FORMAT = "dejadb"
@@ -73,7 +71,8 @@ def import_dejadb(access: Access, source: Source, *, dry_run: bool, progress: Pr
             progress(source.size + source.done, 2 * source.size)
     finally:
         bundles.end(db)
-    erased(access, taking.erased, taking.said)
+    if not dry_run:
+        access.finish_forgetting()
     return tally.report(DEJADB_FORMAT, source.path, dry_run=dry_run)
 
 
@@ -159,8 +158,6 @@ class _Taking:
 
     def __init__(self, access: Access, unpack: Unpack) -> None:
         self._access, self._unpack, self._cover = access, unpack, access.cover
-        self.erased: list[str] = []
-        self.said: list[str] = []
 
     def take(self, db: sqlite3.Connection, batch: list[tuple[Record, bool]], tally: Tally) -> None:
         for record, supersedes in batch:
@@ -195,7 +192,7 @@ class _Taking:
         if grains.place_of(db, grain.hash) is not None:
             tally.already += 1
             return False
-        tombstones.refuse_buried(db, grain)
+        tombstones.refuse_buried(db, grain, self._cover)
         if bundles.was_forgotten(db, grain.hash):
             raise ModelError("it was forgotten here", code="AFL-MODEL-003")
         tally.added += 1
@@ -212,7 +209,7 @@ class _Taking:
         if not supersedes and key is not None:
             write.add(db, grain, cover=self._cover)  # as there, the newest of plain additions is the head
             return
-        grains.insert(db, grain, signature=mark_of(grain), cover=self._cover)
+        write.insert(db, grain, cover=self._cover)
         if key is not None:
             grains.set_heads(db, key, [*grains.heads(db, key, self._cover), grain.hash], self._cover)
 
@@ -227,11 +224,12 @@ class _Taking:
         if there.superseded_by is not None or old == new:
             tally.already += 1  # another version took its place: both are heads, a fork
             return
+        key = there.grain.head_key
+        tips = grains.heads(db, key, self._cover) if key is not None else []
         grains.set_superseded(db, old, new)
         grains.derive(db, new, old)
-        operations.log(db, operations.SUPERSEDE, old, new, self._access.clock())
-        key = there.grain.head_key
-        if key is not None and old in (tips := grains.heads(db, key, self._cover)):
+        operations.log(db, operations.SUPERSEDE, old, new, self._access.clock(), heads=[tip for tip in tips if tip != new])
+        if key is not None and old in tips:
             left = [tip for tip in tips if tip != old]
             grains.set_heads(db, key, left or grains.live_of(db, key, self._cover)[:1], self._cover)
         tally.changed += 1
@@ -243,9 +241,8 @@ class _Taking:
             return
         if not self._access.may_forget:
             raise ModelError("this handle may not forget", code="AFL-MODEL-003")
-        gone = erase.forget(db, ours, self._access.clock(), keep_out=False, cover=self._cover)
-        self.erased.append(ours)
-        self.said.append(body(gone.grain.fields))
+        erase.forget(db, ours, self._access.clock(), keep_out=False, cover=self._cover)
+        self._access.note_erased(db, ours)
         tally.erased += 1
 
     # ------------------------------------------------------------------------------------------------------------------------------ grains

@@ -10,14 +10,12 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Sequence
 
+from afl_core.exchange.access import Access
 from afl_core.exchange.bundle import DEAD_AFTER, Add, Forget, Turn
-from afl_core.memory import erase, tombstones
-from afl_core.memory.signatures import signature
+from afl_core.memory import erase, tombstones, write
 from afl_core.model.errors import AflError
-from afl_core.model.grain import Grain, GrainType, HeadKey
-from afl_core.model.grain_text import body
+from afl_core.model.grain import Grain, HeadKey
 from afl_core.store import bundles, grains, operations
-from afl_core.store.cover import Cover
 
 CHAIN = 512
 """Successors that are followed when a circle is looked for."""
@@ -26,12 +24,8 @@ CHAIN = 512
 class Join:
     """Takes the lines of one bundle, in order, each in a transaction of the caller's. `bundles.begin` was called."""
 
-    def __init__(self, cover: Cover, now: int) -> None:
-        self._cover, self._now = cover, now
-        self.forgotten: list[str] = []
-        """Addresses that were forgotten there, whether they were here or not: an import that was cut short may have left bytes of them."""
-        self.said: list[str] = []
-        """What they said, for telemetry to forget."""
+    def __init__(self, access: Access) -> None:
+        self._access, self._cover, self._now = access, access.cover, access.clock()
 
     # ---------------------------------------------------------------------------------------------------------------------------- grains
 
@@ -40,7 +34,7 @@ class Join:
         if bundles.was_forgotten(db, grain.hash):
             return "it was forgotten here"
         try:
-            tombstones.refuse_buried(db, grain)
+            tombstones.refuse_buried(db, grain, self._cover)
         except AflError as bad:
             return bad.sentence
         return ""
@@ -50,7 +44,7 @@ class Join:
         grain, key = line.grain, line.grain.head_key
         there = grains.place_of(db, grain.hash)
         if there is None:
-            grains.insert(db, grain, derived_from=line.derived_from, signature=mark_of(grain), cover=self._cover)
+            write.insert(db, grain, derived_from=line.derived_from, cover=self._cover)
             if key is not None:
                 self._settle(db, key, grain.hash, wanted=line.head is True and line.turns == 0)
             return True
@@ -87,11 +81,12 @@ class Join:
 
     def _take(self, db: sqlite3.Connection, there: grains.Stored, line: Turn) -> None:
         by = self._successor(db, line) if line.op in DEAD_AFTER else None
+        key = there.grain.head_key
+        before = grains.heads(db, key, self._cover) if key is not None else []
         grains.set_superseded(db, line.hash, by)
         op = line.op if line.op in DEAD_AFTER else operations.RESTORE
-        operations.log(db, op, line.hash, line.other if by != grains.WITHDRAWN else None, line.at_ms)
+        operations.log(db, op, line.hash, line.other if by != grains.WITHDRAWN else None, line.at_ms, heads=before)
         bundles.set_turns(db, line.hash, line.turn)
-        key = there.grain.head_key
         if by is not None:
             if key is not None:
                 self._without(db, key, line.hash)
@@ -147,14 +142,13 @@ class Join:
         elif not bundles.was_forgotten(db, line.hash):
             operations.log(db, operations.FORGET, line.hash, None, line.at_ms)
         bundles.set_forgotten(db, line.hash)
-        self.forgotten.append(line.hash)
         return there is not None
 
     def _erase(self, db: sqlite3.Connection, there: grains.Stored, line: Forget) -> None:
         key = there.grain.head_key
         before = grains.heads(db, key, self._cover) if key is not None else []
         erase.forget(db, line.hash, self._now, keep_out=False, cover=self._cover)
-        self.said.append(body(there.grain.fields))
+        self._access.note_erased(db, line.hash)
         if key is not None:
             for tip in set(grains.heads(db, key, self._cover)) - set(before):
                 bundles.set_stand_in(db, tip)
@@ -214,10 +208,3 @@ class Join:
                     grains.set_heads(db, key, real or grains.live_of(db, key, self._cover)[:1], self._cover)
             bundles.drop_stand_in(db, address)
         return bool(waiting)
-
-
-def mark_of(grain: Grain) -> str | None:
-    """The signature of a failed tool call's text, by which alike failures are counted."""
-    if grain.type is not GrainType.TOOL or grain.fields.get("is_error") is not True:
-        return None
-    return signature(body(grain.fields))

@@ -108,7 +108,7 @@ def _refusal(db: sqlite3.Connection, access: Access, grain: Grain) -> str:
         access.refuse_reserved(grain.ns)
         if grains.place_of(db, grain.hash) is not None:
             return ALREADY
-        tombstones.refuse_buried(db, grain)
+        tombstones.refuse_buried(db, grain, access.cover)
     except AflError as bad:
         return bad.sentence
     return "it was forgotten here" if bundles.was_forgotten(db, grain.hash) else ""

@@ -16,7 +16,6 @@ import attrs
 
 from afl_core.exchange.access import Access, Progress
 from afl_core.exchange.files import Source
-from afl_core.exchange.join import mark_of
 from afl_core.exchange.report import Report, Tally
 from afl_core.exchange.rows import ALREADY, Draft, json_rows, store_drafts, told
 from afl_core.exchange.times import time_of
@@ -59,13 +58,13 @@ def import_tool_log(access: Access, source: Source, *, dry_run: bool, progress: 
     def judge(db: sqlite3.Connection, draft: Draft) -> str:
         fields, cover = draft.grain.fields, access.cover
         session = fields.get("session_id")
-        there = bundles.calls(db, None if session is None else cover.name(session), cover.name(fields["tool_call_id"]))
+        there = bundles.calls(db, draft.grain.ns, None if session is None else cover.name(session), cover.name(fields["tool_call_id"]))
         # Without a session an id may be another log's number of the line: then only an equal call is the same one.
         known = there if session is not None else [one for one in there if _alike(grains.get(db, one, cover), draft.grain)]
         return ALREADY if known else ""
 
     def put(db: sqlite3.Connection, draft: Draft) -> object:
-        return write.record_call(db, draft.grain, mark_of(draft.grain), cover=access.cover)
+        return write.record_call(db, draft.grain, cover=access.cover)
 
     store_drafts(access, drafts, lambda: source.done, tally, judge, put, dry_run=dry_run, progress=told(source, progress))
     return tally.report(TOOL_LOG, source.path, dry_run=dry_run)

@@ -223,9 +223,9 @@ def is_blank(db: sqlite3.Connection) -> bool:
     return db.execute("SELECT 1 FROM grains UNION ALL SELECT 1 FROM operations LIMIT 1").fetchone() is None
 
 
-def calls(db: sqlite3.Connection, session: str | None, call: str) -> list[str]:
+def calls(db: sqlite3.Connection, ns: str, session: str | None, call: str) -> list[str]:
     """The addresses of a tool call of a session (names as they are stored)."""
-    rows = db.execute("SELECT hash FROM grains WHERE type = 'tool' AND call_id = ? AND session_id IS ?", (call, session))
+    rows = db.execute("SELECT hash FROM grains WHERE type = 'tool' AND call_id = ? AND +session_id IS ? AND +ns = ?", (call, session, ns))
     return [row[0] for row in rows]
 
 
