@@ -93,7 +93,8 @@ def heads(memory):
 
 
 def live(memory):
-    return {row[0]: row[1] for row in memory._files.reader().execute("SELECT hash, superseded_by FROM grains")}
+    """Whether each grain is live."""
+    return dict(memory._files.reader().execute("SELECT hash, superseded_by IS NULL FROM grains").fetchall())
 
 
 def seen(memory, at=NOW + 1_000_000):
@@ -109,7 +110,7 @@ def seen(memory, at=NOW + 1_000_000):
                     "latest": {f"{s} {r}": memory.latest(s, r) for s, r in keys},
                     "history": {f"{s} {r}": memory.history(s, r) for s, r in keys},
                     "heads": sorted((*key, sorted(tips)) for key, tips in heads(memory).items()),
-                    "live": sorted((one, by or "") for one, by in live(memory).items()),
+                    "places": sorted(map(tuple, memory._files.reader().execute("SELECT hash, coalesce(superseded_by, '') FROM grains"))),
                     "search": {word: sorted(one["hash"] for one in memory.search(word)) for word in ("tea", "日本", "failed", "west")},
                 }
             )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from afl_core.exchange.access import Access, Progress
 from afl_core.exchange.batches import batches
@@ -22,12 +22,12 @@ RESTORING = "import_restoring"
 
 def import_bundle(access: Access, source: Source, *, dry_run: bool, progress: Progress) -> Report:
     """Take a bundle in. Raises `ExchangeError` when anything of it is damaged; nothing was written then."""
-    header = check(source, progress)
     tally, join = Tally(), Join(access)
     db = access.reader()
-    restoring = bundles.is_blank(db) or status.meta(db, RESTORING) == header.sha256
     bundles.begin(db)
     try:
+        header = check(source, progress, lambda line: bundles.set_forgotten_there(db, line.hash))
+        restoring = bundles.is_blank(db) or status.meta(db, RESTORING) == header.sha256
         if dry_run:
             for number, line in _read(source):
                 _foresee(db, access, join, tally, number, line, restoring=restoring)
@@ -41,8 +41,11 @@ def import_bundle(access: Access, source: Source, *, dry_run: bool, progress: Pr
     return tally.report(BUNDLE, source.path, dry_run=dry_run)
 
 
-def check(source: Source, progress: Progress) -> Header:
-    """Read the whole bundle: header, count, checksum, every line and every address. Raises `ExchangeError` for the first thing that is wrong."""
+def check(source: Source, progress: Progress, forgotten: Callable[[Forget], object]) -> Header:
+    """Read the whole bundle: header, count, checksum, every line and every address. Raises `ExchangeError` for the first thing that is wrong.
+
+    `forgotten` is told of what was forgotten there: it comes late in the file and matters early.
+    """
     source.start()
     header = read_header(source.read_line(MAX_HEADER_BYTES), source.path)
     digest, count, adds = hashlib.sha256(), 0, 0
@@ -52,7 +55,10 @@ def check(source: Source, progress: Progress) -> Header:
         count += 1
         if fault is None:
             try:
-                adds += isinstance(read_line(line), Add)
+                told = read_line(line)
+                adds += isinstance(told, Add)
+                if isinstance(told, Forget):
+                    forgotten(told)
             except ModelError as bad:
                 fault = (count + 1, bad)
         if count % 1_000 == 0:

@@ -43,13 +43,14 @@ class Join:
         """Store a grain; False when it was here already, and then only the heads are agreed on."""
         grain, key = line.grain, line.grain.head_key
         there = grains.place_of(db, grain.hash)
+        derived = None if line.derived_from is None or bundles.was_forgotten(db, line.derived_from) else line.derived_from
         if there is None:
-            write.insert(db, grain, derived_from=line.derived_from, cover=self._cover)
+            write.insert(db, grain, derived_from=derived, cover=self._cover)
             if key is not None:
                 self._settle(db, key, grain.hash, wanted=line.head is True and line.turns == 0)
             return True
-        if line.derived_from is not None:
-            grains.derive(db, grain.hash, line.derived_from)
+        if derived is not None:
+            grains.derive(db, grain.hash, derived)
         if (
             key is not None
             and line.head is False
@@ -102,6 +103,8 @@ class Join:
                 self._displace(db, key, line.hash)
             return False
         mine, theirs = there.superseded_by or grains.WITHDRAWN, self._successor(db, line)
+        if bundles.is_forgotten_there(db, mine):  # it is about to go
+            mine = grains.WITHDRAWN
         if theirs == grains.WITHDRAWN or (mine != grains.WITHDRAWN and mine >= theirs):
             return False
         grains.set_superseded(db, line.hash, theirs)

@@ -151,7 +151,7 @@ def _tell(db: sqlite3.Connection, ns: str | None) -> None:
 
 # ------------------------------------------------------------------------------------------------------------------------ beside an import
 
-_BESIDE = ("known_turns", "known_forgotten", "stand_ins", "foreign_names")
+_BESIDE = ("known_turns", "known_forgotten", "forgotten_there", "stand_ins", "foreign_names")
 
 
 def begin(db: sqlite3.Connection) -> None:
@@ -159,6 +159,7 @@ def begin(db: sqlite3.Connection) -> None:
     end(db)
     db.execute("CREATE TEMP TABLE known_turns (hash TEXT PRIMARY KEY, turns INTEGER NOT NULL) WITHOUT ROWID")
     db.execute("CREATE TEMP TABLE known_forgotten (hash TEXT PRIMARY KEY) WITHOUT ROWID")
+    db.execute("CREATE TEMP TABLE forgotten_there (hash TEXT PRIMARY KEY) WITHOUT ROWID")
     db.execute("CREATE TEMP TABLE stand_ins (hash TEXT PRIMARY KEY) WITHOUT ROWID")
     db.execute(f"INSERT INTO known_turns SELECT hash, count(*) FROM ({_TOLD}) GROUP BY hash")  # noqa: S608 - fixed text
     db.execute("INSERT OR IGNORE INTO known_forgotten SELECT hash FROM operations WHERE op = 'forget'")
@@ -190,6 +191,16 @@ def was_forgotten(db: sqlite3.Connection, hash: str) -> bool:
 def set_forgotten(db: sqlite3.Connection, hash: str) -> None:
     """Note it."""
     db.execute("INSERT OR IGNORE INTO temp.known_forgotten VALUES (?)", (hash,))
+
+
+def is_forgotten_there(db: sqlite3.Connection, hash: str) -> bool:
+    """Whether the bundle says of a grain that it was forgotten."""
+    return db.execute("SELECT 1 FROM temp.forgotten_there WHERE hash = ?", (hash,)).fetchone() is not None
+
+
+def set_forgotten_there(db: sqlite3.Connection, hash: str) -> None:
+    """Note it."""
+    db.execute("INSERT OR IGNORE INTO temp.forgotten_there VALUES (?)", (hash,))
 
 
 def stands_in(db: sqlite3.Connection, hash: str) -> bool:
