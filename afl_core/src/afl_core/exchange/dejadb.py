@@ -18,11 +18,11 @@ import attrs
 from afl_core.exchange.access import Access, Progress
 from afl_core.exchange.batches import batches
 from afl_core.exchange.dejadb_names import fields_of
-from afl_core.exchange.errors import ExchangeError
+from afl_core.exchange.errors import ExchangeError, Unfit
 from afl_core.exchange.files import Source
 from afl_core.exchange.report import Report, Tally
 from afl_core.memory import erase, tombstones, write
-from afl_core.model.errors import AflError, ModelError
+from afl_core.model.errors import AflError
 from afl_core.model.grain import MAX_BYTES, Grain, GrainType, make
 from afl_core.store import bundles, grains, operations
 
@@ -169,7 +169,7 @@ class _Taking:
                     self._supersede(db, record, tally)
                 else:
                     self._forget(db, record, tally)
-            except AflError as bad:
+            except (AflError, Unfit) as bad:
                 tally.skip(record.number, bad)
 
     def foresee(self, db: sqlite3.Connection, batch: list[tuple[Record, bool]], tally: Tally) -> None:
@@ -183,7 +183,7 @@ class _Taking:
                     tally.changed += 1
                 else:
                     tally.already += 1
-            except AflError as bad:
+            except (AflError, Unfit) as bad:
                 tally.skip(record.number, bad)
 
     def _count(self, db: sqlite3.Connection, grain: Grain, tally: Tally) -> bool:
@@ -194,7 +194,7 @@ class _Taking:
             return False
         tombstones.refuse_buried(db, grain, self._cover)
         if bundles.was_forgotten(db, grain.hash):
-            raise ModelError("it was forgotten here", code="AFL-MODEL-003")
+            raise Unfit("it was forgotten here")
         tally.added += 1
         return True
 
@@ -217,10 +217,10 @@ class _Taking:
         new = bundles.name_of(db, record.hash)
         old = bundles.name_of(db, str(self._body(record).get("df", "")))
         if new is None or grains.place_of(db, new) is None:
-            raise ModelError("what it puts in place did not come in", code="AFL-MODEL-003")
+            raise Unfit("what it puts in place did not come in")
         there = grains.get(db, old, self._cover) if old is not None else None
         if there is None or old is None:
-            raise ModelError("what it supersedes is not in this bundle: make a whole one, not one since a cursor", code="AFL-MODEL-003")
+            raise Unfit("what it supersedes is not in this bundle: make a whole one, not one since a cursor")
         if there.superseded_by is not None or old == new:
             tally.already += 1  # another version took its place: both are heads, a fork
             return
@@ -240,7 +240,7 @@ class _Taking:
             tally.already += 1
             return
         if not self._access.may_forget:
-            raise ModelError("this handle may not forget", code="AFL-MODEL-003")
+            raise Unfit("this handle may not forget")
         erase.forget(db, ours, self._access.clock(), keep_out=False, cover=self._cover)
         self._access.note_erased(db, ours)
         tally.erased += 1
@@ -250,20 +250,20 @@ class _Taking:
     def _body(self, record: Record) -> dict[str, Any]:
         header, packed = record.blob[:HEADER_BYTES], record.blob[HEADER_BYTES:]
         if len(header) < HEADER_BYTES or header[0] != 1 or header[1] != 0:
-            raise ModelError("its header is of another version, or it is packed or sealed", code="AFL-MODEL-003")
+            raise Unfit("its header is of another version, or it is packed or sealed")
         try:
             found = self._unpack(packed)
         except Exception as bad:  # the library has errors of many kinds for what cannot be unpacked
-            raise ModelError(f"it cannot be unpacked: {type(bad).__name__}", code="AFL-MODEL-003") from bad
+            raise Unfit(f"it cannot be unpacked: {type(bad).__name__}") from bad
         if not isinstance(found, dict):
-            raise ModelError("it is no map of fields", code="AFL-MODEL-003")
+            raise Unfit("it is no map of fields")
         return found
 
     def _grain(self, db: sqlite3.Connection, record: Record) -> Grain:
         found = self._body(record)
         kind = _TYPES.get(record.blob[2])
         if kind is None:
-            raise ModelError(f"its type {record.blob[2]} is not known", code="AFL-MODEL-003")
+            raise Unfit(f"its type {record.blob[2]} is not known")
         fields = fields_of(kind, found)
         fields["derived_from"] = self._ours(db, fields.get("derived_from"))
         if isinstance(related := fields.get("related_to"), list):

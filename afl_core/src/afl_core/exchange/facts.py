@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from afl_core.exchange.access import Access, Progress
+from afl_core.exchange.errors import Unfit
 from afl_core.exchange.files import Source
 from afl_core.exchange.report import Report, Tally
 from afl_core.exchange.rows import ALREADY, Draft, json_rows, store_drafts, told
 from afl_core.exchange.times import time_of
 from afl_core.memory import write
 from afl_core.model.codec import compact
-from afl_core.model.errors import AflError, ModelError
+from afl_core.model.errors import AflError
 from afl_core.model.grain import Grain, GrainType, make
 from afl_core.store import grains
 
@@ -52,14 +53,14 @@ def _drafts(access: Access, source: Source, tally: Tally) -> Iterator[Draft]:
             fields = _fields(row)
             made = make(GrainType.FACT, {"namespace": access.ns, **fields}, access.clock())
             yield Draft(number, made, fields.get("created_at") is not None)
-        except AflError as bad:
+        except (AflError, Unfit) as bad:
             tally.skip(number, bad)
 
 
 def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
     kind = row.get("type", GrainType.FACT.value)
     if kind != GrainType.FACT.value:
-        raise ModelError(f"type {str(kind)[:40]!r} is no fact", code="AFL-MODEL-003")
+        raise Unfit(f"type {str(kind)[:40]!r} is no fact")
     fields = {name: value for name, value in row.items() if name != "type" and value is not None}
     for name in _NAMES:
         if isinstance(fields.get(name), bool | int | float):
@@ -67,7 +68,7 @@ def _fields(row: Mapping[str, Any]) -> dict[str, Any]:
     if "created_at" in fields:
         fields["created_at"] = time_of(fields["created_at"])
         if fields["created_at"] is None:
-            raise ModelError(f"created_at cannot be read: {str(row['created_at'])[:60]!r}", code="AFL-MODEL-003")
+            raise Unfit(f"created_at cannot be read: {str(row['created_at'])[:60]!r}")
     return fields
 
 

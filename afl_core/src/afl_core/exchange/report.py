@@ -62,11 +62,11 @@ class Tally:
         self.rows = self.added = self.already = self.changed = self.erased = self.ignored = self.skipped_rows = 0
         self._skipped: list[Skipped] = []
 
-    def skip(self, line: int, reason: AflError | str) -> None:
+    def skip(self, line: int, reason: Exception | str) -> None:
         """A row is not taken."""
         self.skipped_rows += 1
         if len(self._skipped) < NAMED:
-            self._skipped.append(Skipped(line, reason.sentence if isinstance(reason, AflError) else reason))
+            self._skipped.append(Skipped(line, reason.sentence if isinstance(reason, AflError) else str(reason)))
 
     def report(self, format: str, path: str, *, dry_run: bool) -> Report:
         """The counts as they are now."""

@@ -15,13 +15,14 @@ from typing import Any
 import attrs
 
 from afl_core.exchange.access import Access, Progress
+from afl_core.exchange.errors import Unfit
 from afl_core.exchange.files import Source
 from afl_core.exchange.report import Report, Tally
 from afl_core.exchange.rows import ALREADY, Draft, json_rows, store_drafts, told
 from afl_core.exchange.times import time_of
 from afl_core.memory import write
 from afl_core.model.codec import canonical, compact
-from afl_core.model.errors import AflError, ModelError
+from afl_core.model.errors import AflError
 from afl_core.model.grain import Grain, GrainType, make
 from afl_core.model.json_values import DECODER
 from afl_core.store import bundles, grains
@@ -84,7 +85,7 @@ def _drafts(access: Access, source: Source, tally: Tally, redact: Redact) -> Ite
     for call in _calls(source, tally):
         try:
             yield _draft(access, call, seen, redact)
-        except AflError as bad:
+        except (AflError, Unfit) as bad:
             tally.skip(call.line, bad)
 
 
@@ -94,7 +95,7 @@ def _calls(source: Source, tally: Tally) -> Iterator[Call]:
     for number, row in json_rows(source, tally):
         try:
             found = list(_of_row(number, row, waiting))
-        except ModelError as bad:
+        except Unfit as bad:
             tally.skip(number, bad)
             continue
         if not found:
@@ -129,8 +130,8 @@ def _of_row(number: int, row: Mapping[str, Any], waiting: dict[tuple[str | None,
             return
         if name is None:
             if call_id is None and role is None:
-                raise ModelError("it names no tool (tool_name, name or function.name)", code="AFL-MODEL-003")
-            raise ModelError("it is the result of a call that did not come before, and names no tool", code="AFL-MODEL-003")
+                raise Unfit("it names no tool (tool_name, name or function.name)")
+            raise Unfit("it is the result of a call that did not come before, and names no tool")
     yield _call(number, row, with_result=True)
 
 
@@ -145,7 +146,7 @@ def _shared(row: Mapping[str, Any]) -> dict[str, Any]:
 def _call(number: int, row: Mapping[str, Any], *, with_result: bool) -> Call:
     name = _name(row)
     if name is None:
-        raise ModelError("it names no tool (tool_name, name or function.name)", code="AFL-MODEL-003")
+        raise Unfit("it names no tool (tool_name, name or function.name)")
     inside = row.get("function")
     given = _first({**(inside if isinstance(inside, dict) else {}), **row}, "input", "arguments")
     content = _content(row) if with_result else None
@@ -194,7 +195,7 @@ def _time(row: Mapping[str, Any]) -> int | None:
         return None
     found = time_of(value)
     if found is None:
-        raise ModelError(f"its time cannot be read: {str(value)[:60]!r}", code="AFL-MODEL-003")
+        raise Unfit(f"its time cannot be read: {str(value)[:60]!r}")
     return found
 
 
