@@ -15,6 +15,7 @@ PAGES_WITH_PYTHON = (
     "docs/grains.md",
     "docs/memory.md",
     "docs/memory-encryption.md",
+    "docs/memory-import.md",
     "docs/plugins.md",
     "docs/recall.md",
 )

@@ -18,9 +18,13 @@ from itertools import count
 from sqlite3 import Connection
 from typing import Any
 
+from attrs import asdict
+
 from afl_core.api.opened import ANY_NS, SIDECAR, Opened
 from afl_core.api.reserved import demand, refuse_reserved
 from afl_core.api.told import Value, newest_first, says, scored, told
+from afl_core.exchange.access import Access, Progress, silent
+from afl_core.exchange.report import Report
 from afl_core.memory import erase, tombstones, undo, write
 from afl_core.memory.assemble import Source, assemble
 from afl_core.memory.rank import Ranked
@@ -319,6 +323,45 @@ class Memory(Opened):
         from afl_core.memory.telemetry_view import view
 
         return view(self._telemetry, self._clock(), days, ns)
+
+    # ---------------------------------------------------------------------------------------------------------------------- leaving and coming
+
+    def export(self, path: str | os.PathLike[str], ns: str | None = None, *, progress: Progress = silent) -> Value:
+        """Write the memory, or one namespace, as a bundle (`-`: standard output), in clear; gives its header. Equal memories give equal bytes."""
+        demand(self.scopes, "read")
+        from afl_core.exchange.export import export_bundle
+
+        return asdict(export_bundle(self._access(), os.fspath(path), ns=ns, progress=progress))
+
+    def import_(
+        self,
+        path: str | os.PathLike[str],
+        format: str = "auto",
+        *,
+        dry_run: bool = False,
+        progress: Progress = silent,
+        redact: Callable[[str], str] | None = None,
+    ) -> Report:
+        """Take in a bundle, a tool log, facts or a bundle of DejaDB; twice is the same as once. `redact`: what texts of a tool log pass first."""
+        demand(self.scopes, "read" if dry_run else "write")
+        from afl_core.exchange.imports import import_file
+
+        report = import_file(self._access(), path, format, dry_run=dry_run, progress=progress, redact=redact)
+        self._index_later(report.added)
+        return report
+
+    def _access(self) -> Access:
+        return Access(
+            reader=self._files.reader,
+            writer=self._files.writer,
+            cover=self._cover,
+            clock=self._clock,
+            ns=self.ns,
+            refuse_reserved=refuse_reserved,
+            note_erased=lambda db, address: self._audit(db, "forget", address, {"grains_erased": 1}, "import", self._clock()),
+            finish_forgetting=self._finish_forgetting,
+            may_forget="forget" in self.scopes,
+        )
 
     # --------------------------------------------------------------------------------------------------------------------------------- inside
 

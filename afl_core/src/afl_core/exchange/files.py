@@ -1,0 +1,137 @@
+"""Files that others wrote, read in bounded pieces and more than once; files that are written whole or not at all."""
+
+from __future__ import annotations
+
+import codecs
+import contextlib
+import os
+import shutil
+import stat
+import sys
+import tempfile
+from collections.abc import Iterator
+from typing import BinaryIO, Self
+
+from afl_core.exchange.errors import ExchangeError
+from afl_core.files.private import sync_dir
+
+STDIO = "-"
+"""As a path: standard input or output."""
+
+PIECE_BYTES = 1_048_576
+"""Read at once."""
+
+
+class Source:
+    """An open file that can be read again from its start. Use as a context manager."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = os.fspath(path)
+        self._file = self._open()
+        self.size = os.fstat(self._file.fileno()).st_size
+        self.done = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._file.close()
+
+    def _open(self) -> BinaryIO:
+        try:
+            given = sys.stdin.buffer if self.path == STDIO else open(self.path, "rb")  # noqa: SIM115 - closed with this object
+            if stat.S_ISREG(os.fstat(given.fileno()).st_mode) and self.path != STDIO:
+                return given
+            copy: BinaryIO = tempfile.TemporaryFile()  # noqa: SIM115 - the same
+            shutil.copyfileobj(given, copy, PIECE_BYTES)
+            copy.flush()
+            return copy
+        except OSError as bad:
+            raise ExchangeError(f"{self.path} cannot be read: {bad.strerror}", hint="check the path") from bad
+
+    def start(self) -> bytes:
+        """The first bytes; reading goes on at the start."""
+        self._file.seek(0)
+        self.done = 0
+        begun = self._file.read(PIECE_BYTES)
+        self._file.seek(0)
+        return begun
+
+    def read(self, count: int) -> bytes:
+        """At most so many bytes."""
+        found = self._file.read(count)
+        self.done += len(found)
+        return found
+
+    def lines(self, most: int) -> Iterator[tuple[int, bytes | None]]:
+        """Lines from the start with their numbers (from 1), without their ends; None for one of more than `most` bytes."""
+        self.start()
+        number = 0
+        while line := self.read_line(most + 2):
+            number += 1
+            if line.endswith(b"\n"):
+                line = line[:-2] if line.endswith(b"\r\n") else line[:-1]
+            elif len(line) == most + 2:
+                self._skip_line()
+            yield number, line if len(line) <= most else None
+
+    def read_line(self, most: int) -> bytes:
+        """The next line with its end, or its first bytes."""
+        line = self._file.readline(most)
+        self.done += len(line)
+        return line
+
+    def _skip_line(self) -> None:
+        while (piece := self.read_line(PIECE_BYTES)) and not piece.endswith(b"\n"):
+            pass
+
+
+def text_of(line: bytes, number: int, path: str) -> str:
+    """A line as text: UTF-8, else the Windows code page 1252. A byte order mark before the first is left out.
+
+    Raises `ExchangeError` for UTF-16 and UTF-32, which cannot be read by lines.
+    """
+    if number == 1:
+        if line.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+            raise ExchangeError(
+                f"{path} is UTF-16 or UTF-32, not UTF-8",
+                code="AFL-EXCHANGE-002",
+                hint=f"convert it: iconv -f UTF-16 -t UTF-8 {path} > copy.jsonl",
+            )
+        line = line.removeprefix(codecs.BOM_UTF8)
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return line.decode("cp1252", "replace")
+
+
+@contextlib.contextmanager
+def written(path: str) -> Iterator[BinaryIO]:
+    """A file that takes its place when it is whole, 0600, and durable; or standard output."""
+    if path == STDIO:
+        yield sys.stdout.buffer
+        sys.stdout.buffer.flush()
+        return
+    folder, name = os.path.split(os.path.abspath(path))
+    try:
+        descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=".tmp", dir=folder)
+    except OSError as bad:
+        raise _unwritable(path, bad) from bad
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        os.replace(temporary, path)
+        sync_dir(folder)
+    except OSError as bad:
+        raise _unwritable(path, bad) from bad
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(temporary)
+
+
+def _unwritable(path: str, bad: OSError) -> ExchangeError:
+    return ExchangeError(
+        f"{path} cannot be written: {bad.strerror}", code="AFL-EXCHANGE-003", hint="check the folder and its free space; nothing is left"
+    )

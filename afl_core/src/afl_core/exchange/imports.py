@@ -1,0 +1,79 @@
+"""Any file that can be imported: which format it is, and who reads it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+
+from afl_core.exchange.access import Access, Progress, silent
+from afl_core.exchange.bundle import BUNDLE, FAMILY
+from afl_core.exchange.bundle_import import import_bundle
+from afl_core.exchange.dejadb import MAGIC, import_dejadb
+from afl_core.exchange.errors import ExchangeError
+from afl_core.exchange.facts import FACTS, import_facts
+from afl_core.exchange.files import PIECE_BYTES, Source, text_of
+from afl_core.exchange.report import Report
+from afl_core.exchange.tool_log import TOOL_LOG, import_tool_log
+from afl_core.model.json_values import DECODER
+
+AUTO, DEJADB = "auto", "dejadb"
+FORMATS = (AUTO, "bundle", DEJADB, FACTS, TOOL_LOG)
+
+
+def import_file(
+    access: Access,
+    path: str | os.PathLike[str],
+    format: str = AUTO,
+    *,
+    dry_run: bool = False,
+    progress: Progress = silent,
+    redact: Callable[[str], str] | None = None,
+) -> Report:
+    """Take a file in (`-`: standard input); gives what that did. `redact`: what the texts of a tool log pass first.
+
+    Raises `ExchangeError` when the file cannot be read, is in no known format, or is a bundle and damaged.
+    """
+    if format not in FORMATS:
+        raise ExchangeError(
+            f"{format!r} is no format that can be imported", code="AFL-EXCHANGE-002", hint=f"choose one of {', '.join(FORMATS)}"
+        )
+    with Source(path) as source:
+        kind = format_of(source) if format == AUTO else format
+        if kind == "bundle":
+            return import_bundle(access, source, dry_run=dry_run, progress=progress)
+        if kind == DEJADB:
+            return import_dejadb(access, source, dry_run=dry_run, progress=progress)
+        if kind == FACTS:
+            return import_facts(access, source, dry_run=dry_run, progress=progress)
+        return import_tool_log(access, source, dry_run=dry_run, progress=progress, redact=redact)
+
+
+def format_of(source: Source) -> str:
+    """The format a file is in, by its beginning. Raises `ExchangeError` when it is none that is known."""
+    begun = source.start()
+    if begun.startswith(MAGIC):
+        return DEJADB
+    for number, line in enumerate(begun.split(b"\n"), 1):
+        text = text_of(line.strip(), number, source.path)
+        try:
+            row = DECODER.decode(text) if text else None
+        except (ValueError, RecursionError):
+            continue  # another row says more
+        if not isinstance(row, dict):
+            continue
+        if str(row.get("format", "")).startswith(FAMILY):
+            return "bundle"
+        if row.keys() >= {"subject", "relation", "object"}:
+            return FACTS
+        if row.keys() & {"tool_name", "tool_calls", "tool_call_id", "call_id", "function", "role"} or (
+            row.keys() & {"name"} and row.keys() & {"content", "output", "result", "error"}
+        ):
+            return TOOL_LOG
+    raise ExchangeError(
+        f"the format of {source.path} is not known: the first {PIECE_BYTES // 1024} KiB hold no row of a bundle, a tool log or facts",
+        code="AFL-EXCHANGE-002",
+        hint="name it with --format; docs/memory-import.md shows each",
+    )
+
+
+__all__ = ["BUNDLE", "FORMATS", "format_of", "import_file"]
