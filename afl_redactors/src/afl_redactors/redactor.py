@@ -6,7 +6,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 
 from afl_core.spec.redactor import Finding, Redaction
-from afl_redactors.families import assignments, chinese, context, english, headers, names, pem, urls
+from afl_redactors.families import assignments, context, english, headers, names, pem, told, urls
 from afl_redactors.formats import rule_of
 from afl_redactors.markers import MARKER, MASK, marker, masked
 from afl_redactors.matcher import matcher
@@ -23,7 +23,7 @@ RULES: tuple[Rule, ...] = (
     *urls.RULES,
     *headers.RULES,
     *assignments.RULES,
-    *chinese.RULES,
+    *told.RULES,
     *english.RULES,
     *context.RULES,
 )
@@ -32,7 +32,7 @@ RULES: tuple[Rule, ...] = (
 WORDS: tuple[str, ...] = tuple(dict.fromkeys(word for rule in RULES for word in rule.words))
 """Every word of every rule, once."""
 
-LEADS: tuple[Lead, ...] = (*pem.LEADS, *(lead for _, lead in FORMATS), *urls.LEADS, *headers.LEADS, *chinese.LEADS, *names.LEADS)
+LEADS: tuple[Lead, ...] = (*pem.LEADS, *(lead for _, lead in FORMATS), *urls.LEADS, *headers.LEADS, *told.LEADS, *names.LEADS)
 
 LITERALS: tuple[str, ...] = tuple(dict.fromkeys(literal for lead in LEADS for literal in lead.literals))
 """Every literal of every lead, once."""

@@ -32,6 +32,7 @@ _FIELDS = {
     "checksum": str,
     "allow": list,
     "option": str,
+    "told": dict,
     "positive": list,
     "negative": list,
 }
@@ -58,6 +59,7 @@ class Spec:
     stands in "one" line or may go across "many". `link`: the keywords are a vendor's names and the pattern is that of a value alone, which is known
     by what stands between (see `links`). `entropy`: bits a character that the value has at least. `checksum`: the name of a check the value must pass. `allow`: patterns of values that are none.
     `option`: the rule runs only where this family is switched on. `reader`: the rule is read by code of that name, without a pattern.
+    `told`: for the reader of that name, lists of the words by which a language tells a credential.
     `positive`: texts in which `⟦` and `⟧` enclose what must go; `negative`: texts that stay as they are. Both are run as tests, without each `¦`,
     which only keeps made-up keys from looking real to scanners of a repository.
     """
@@ -78,6 +80,7 @@ class Spec:
     checksum: str = ""
     allow: tuple[str, ...] = ()
     option: str = ""
+    told: Mapping[str, list[str]] = attrs.field(factory=dict, hash=False)
     positive: tuple[str, ...] = ()
     negative: tuple[str, ...] = ()
 
@@ -129,6 +132,8 @@ def _wrong(one: Spec) -> Iterable[str]:
     if bool(one.pattern) == bool(one.reader):
         yield "it has either a pattern or a reader"
     yield from _wrong_reach(one)
+    if bool(one.told) != (one.reader == "told"):
+        yield "a table told is there for the reader told, and only there"
     if one.checksum and one.checksum not in checks.CHECKSUMS:
         yield f"checksum is one of {', '.join(sorted(checks.CHECKSUMS))}"
     if any(text.count("⟦") != text.count("⟧") or "⟦" not in text for text in one.positive):
