@@ -39,10 +39,10 @@ NUMBERS = [
 ORDINARY = [
     "Das Passwort-Feld hat den Namen user_pw_2.", "Der Code ist auf GitHub, Commit 3f2a9bc1d4.", "Das Token ist in Zeile 42 undefiniert.",
     "Das Passwort ist seit 2024-05-01 abgelaufen", "Passwort zurücksetzen: https://example.com/reset?x=1", "Passwort kopieren: Strg+Umschalt+P",
-    "El código de error es E1042", "la clave de caché es \"cart:user42:v3\"", "el token es un JWT firmado con HS256", "la contraseña es texto plano",
+    "El código de error es E1042", 'la clave de caché es "cart:user42:v3"', "el token es un JWT firmado con HS256", "la contraseña es texto plano",
     "le mot de passe est en clair dans config2.yml", "La clé est user_42:v3 dans le cache", "le jeton est un JWT signé RS256",
     "a senha é guardada na coluna pwd_hash2", "a chave do cache é user:42:v3", "пароль от Windows10 не подходит", "пароль — поле типа VARCHAR(255)",
-    "ключ в словаре — \"user42\"", "密码字段叫 user_pw2", "密钥长度是 2048 位", "缓存的 key 是 user:42:v3", "这个 token 是 undefined", "token 数是 4096",
+    'ключ в словаре — "user42"', "密码字段叫 user_pw2", "密钥长度是 2048 位", "缓存的 key 是 user:42:v3", "这个 token 是 undefined", "token 数是 4096",
     "パスワードは users.password_hash2 に保存", "キーは F12 です", "トークンは 4096 です", "암호는 auth2.ts 에서 검증합니다", "캐시 토큰은 user:42:v3 입니다",
 ]  # fmt: skip
 

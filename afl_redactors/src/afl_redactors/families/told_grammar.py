@@ -103,7 +103,7 @@ class Grammar:
     @cached_property
     def _behind_shared(self) -> tuple[str, ...]:
         joined = (*self.joints, *self.firm, *self.of, *self.kinds)
-        return tuple(f"{word} " for word in joined if not word.endswith("'")) if self.spaced else (*joined, *self.links)
+        return tuple({f"{word.split()[0]} ": None for word in joined if not word.endswith("'")}) if self.spaced else (*joined, *self.links)
 
     @cached_property
     def literals(self) -> tuple[str, ...]:
