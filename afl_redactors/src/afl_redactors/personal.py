@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from functools import cache
 
 from afl_redactors import digits
@@ -22,7 +22,6 @@ OPTIONS: dict[str, str] = {
 }
 """What may be switched on, and what it adds."""
 
-_RULES = tuple(one for one in PACKS if one.anchor)
 _CUTS = 4
 """How many groups at the end of a match may be none of it: a card's date, a word behind an account."""
 _NAME_OF_AN_ID = re.compile(
@@ -30,21 +29,33 @@ _NAME_OF_AN_ID = re.compile(
     r"[\"'`]?[ \t]{0,2}(?:[:=#]|=>)?[ \t]{0,2}[\"'`]?$",
     re.IGNORECASE,
 )
-_CARD = re.compile(r"card|visa|amex|diners|maestro|pan|cc|kredit|karte|tarjeta|carte|cartão|карт|カード|카드|卡", re.IGNORECASE)
+_CARD = re.compile(r"card|visa|amex|diners|maestro|\bpan\b|\bcc\b|kredit|karte|tarjeta|carte|cartão|карт|カード|카드|卡", re.IGNORECASE)
 _BEFORE = 40
-_DOUBTED = frozenset({13, 14})
-"""Digits of a card that other numbers have as often: they count only near a word for a card."""
+_REACH = 160
+"""Characters around a keyword."""
+_SURE = re.compile(r"(?=.{16}$)(?:4|5[1-5]|2[2-7]|6011|64[4-9]|65|62|35)[0-9]{12,15}|3[47][0-9]{13}")
+"""Cards whose numbers are told from others by themselves; other ones, and longer and shorter ones, only if grouped or near a word for a card."""
 
 
-def personal(view: View, options: Collection[str]) -> Iterator[tuple[Span, str]]:
+def personal(view: View, options: Collection[str]) -> Iterable[tuple[Span, str]]:
     """Where personal data of the switched-on kinds stand, with the name of the rule."""
-    for one in _RULES:
-        if one.option and one.option not in options:
-            continue
-        for start, end in _parts(one, view):
-            for found in _compiled(one.pattern).finditer(view.text, start, end):
-                if span := _checked(one, view, found):
-                    yield span, one.id
+    return [
+        found for anchor, rules in _switched(frozenset(options)) if (parts := _parts(anchor, view)) for found in _found(view, rules, parts)
+    ]
+
+
+Anchor = tuple[str, tuple[str, ...]]
+"""How rules are found, and the keywords without which they find nothing."""
+
+
+@cache
+def _switched(options: frozenset[str]) -> tuple[tuple[Anchor, tuple[Spec, ...]], ...]:
+    """The rules that are on, those together that read the same parts of a text."""
+    rules: dict[Anchor, list[Spec]] = {}
+    for one in PACKS:
+        if one.anchor and (not one.option or one.option in options):
+            rules.setdefault((one.anchor, one.keywords), []).append(one)
+    return tuple((anchor, tuple(found)) for anchor, found in rules.items())
 
 
 @cache
@@ -52,16 +63,29 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern)
 
 
-def _parts(one: Spec, view: View) -> list[Span]:
-    """The parts of the text that a rule reads."""
-    if one.anchor == "digits":
+def _parts(anchor: Anchor, view: View) -> list[Span]:
+    """The parts of the text that rules with this anchor read."""
+    how, keywords = anchor
+    if how == "digits":
         parts = digits.near_long_numbers(view.text)
+    elif how == "numbers":
+        parts = digits.near_numbers(view.text)
+    elif keywords:
+        parts = digits.around(sorted(at for word in keywords for at in view.hits(word)), view.text, _REACH)
+    else:
+        parts = [(0, len(view.text))]
+    if parts:
         view.count(sum(end - start for start, end in parts))
-        return parts
-    if one.keywords and not any(word in view.folded for word in one.keywords):
-        return []
-    view.count(len(view.text))
-    return [(0, len(view.text))]
+    return parts
+
+
+def _found(view: View, rules: Sequence[Spec], parts: Sequence[Span]) -> Iterator[tuple[Span, str]]:
+    for one in rules:
+        pattern = _compiled(one.pattern)
+        for start, end in parts:
+            for found in pattern.finditer(view.text, start, end):
+                if span := _checked(one, view, found):
+                    yield span, one.id
 
 
 def _checked(one: Spec, view: View, found: re.Match[str]) -> Span | None:
@@ -83,4 +107,4 @@ def _is_a_card(text: str, start: int, value: str) -> bool:
     before = text[max(0, start - _BEFORE) : start]
     if _NAME_OF_AN_ID.search(before):
         return False
-    return sum(letter.isdigit() for letter in value) not in _DOUBTED or _CARD.search(before) is not None
+    return not value.isdecimal() or _SURE.fullmatch(value) is not None or _CARD.search(before) is not None

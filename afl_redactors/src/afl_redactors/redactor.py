@@ -117,7 +117,7 @@ Named = tuple[Span, str]
 def _found(text: str, options: Collection[str], *, everywhere: bool) -> tuple[list[Named], View]:
     """What the rules find in a text as it is, in order of precedence, and the view they found it in."""
     view = View(masked(text), everywhere=everywhere)
-    spans = list(personal(view, options))
+    spans: list[Named] = [*personal(view, options)]
     worth = _worth_running(view)
     if not worth:
         return spans, view

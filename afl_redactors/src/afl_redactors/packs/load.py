@@ -42,7 +42,7 @@ _FIELDS = {
 STARTS = ("anywhere", "token")
 ENDS = ("token", "match")
 LINES = ("one", "many")
-ANCHORS = ("", "digits", "text")
+ANCHORS = ("", "digits", "numbers", "text")
 MAX_REACH = 16_384
 
 
@@ -61,8 +61,8 @@ class Spec:
     stands in "one" line or may go across "many". `link`: the keywords are a vendor's names and the pattern is that of a value alone, which is known
     by what stands between (see `links`). `entropy`: bits a character that the value has at least. `checksum`: the name of a check the value must pass. `allow`: patterns of values that are none.
     `option`: the rule runs only where this family is switched on. `reader`: the rule is read by code of that name, without a pattern.
-    `anchor`: how a rule that has no keyword in every match is found: in "digits", near long numbers, or anywhere in the "text", which costs a
-    search of the whole and is for what is switched on; its keywords, if any, only say in which texts it may be.
+    `anchor`: how a rule that has no keyword in every match is found: "digits", near 13 digits and more; "numbers", near nine; or anywhere in
+    the "text", near its keywords if it has any. The last two cost more and are for what is switched on.
     `told`: for the reader of that name, lists of the words by which a language tells a credential.
     `positive`: texts in which `⟦` and `⟧` enclose what must go; `negative`: texts that stay as they are. Both are run as tests, without each `¦`,
     which only keeps made-up keys from looking real to scanners of a repository.
@@ -173,8 +173,8 @@ def _is_within(back: object, reach: int) -> bool:
 
 def _misplaced(one: Spec) -> Iterable[str]:
     """Which field is there and belongs to another kind of rule, or is missing."""
-    if one.anchor not in ANCHORS or (one.anchor == "text" and not one.option):
-        yield "an anchor is digits or, for what is an option, text"
+    if one.anchor not in ANCHORS or (one.anchor in {"numbers", "text"} and not one.option):
+        yield "an anchor is digits or, for what is an option, numbers or text"
     if one.option and not one.anchor:
         yield "an option has an anchor"
     if bool(one.told) != (one.reader == "told"):
