@@ -68,19 +68,23 @@ def _behind(language: Grammar, view: View, found: re.Match[str]) -> Value | None
     if value is None:
         return None
     tail = language.tail.match(view.folded, value.end + (1 if value.quoted else 0)) is not None
-    given = said.groupdict()
-    if given["firm"] or (given["colon"] and not given["line"]):
-        how = Said.FIRM
-    elif given["joint"]:
-        how = Said.JOINT
-    else:
-        changed = given["link"] is not None and language.changed.search(_sentence_before(view, found.start())) is not None
-        how = Said.JOINT if tail or changed else Said.LOOSE
-    if found.group() in language.shared and (how is Said.LOOSE or given["colon"]):
+    how = _how(language, view, found, said, tail=tail)
+    if found.group() in language.shared and (how is Said.LOOSE or (said["colon"] and not language.starts_with_kind(said.group()))):
         return None  # what other rules read
-    if given.get("other") and not any(letter.isdigit() for letter in value.text):
+    doubtful = said["resumed"] or said.groupdict().get("other")
+    if doubtful and not any(letter.isdigit() for letter in value.text):
         return None
     return value if _is_told(language, view, found.group(), value, how, tail=tail) else None
+
+
+def _how(language: Grammar, view: View, found: re.Match[str], said: re.Match[str], *, tail: bool) -> Said:
+    """By what the value is joined to the word."""
+    if said["firm"] or (said["colon"] and not said["line"]):
+        return Said.FIRM
+    if said["joint"] or said["resumed"] or tail:
+        return Said.JOINT
+    changed = said["link"] is not None and language.changed.search(_sentence_before(view, found.start())) is not None
+    return Said.JOINT if changed else Said.LOOSE
 
 
 def _is_told(language: Grammar, view: View, word: str, value: Value, how: Said, *, tail: bool) -> bool:

@@ -52,7 +52,7 @@ class Grammar:
     `shared`: keywords that are English as well, led to only where a word of this language follows.
     `kinds`: adjectives behind the word; `of`: what opens a phrase between word and joint; `breaks`: what never stands in such a phrase.
     `joints`: copulas, behind which a sentence may go on without a value; `firm`: joints behind which a value comes.
-    `links`: prepositions and particles behind which only a value that looks like one counts; `fillers`: between joint and value.
+    `resumes`: what goes on about the word behind a comma. `links`: prepositions and particles behind which only a value that looks like one counts; `fillers`: between joint and value.
     `changes`: verbs before the word, and `tails` right behind the value, that make a link as good as a joint.
     `behind`: what joins a value to the word after it, with "…" for that word, and `between`: what may precede the word there; `uses`: verbs
     right before such a value. `ordinary` words and words with one of the `endings` continue a sentence; `units` follow a number that is none.
@@ -68,6 +68,7 @@ class Grammar:
     breaks: tuple[str, ...] = ()
     joints: tuple[str, ...] = ()
     firm: tuple[str, ...] = ()
+    resumes: tuple[str, ...] = ()
     links: tuple[str, ...] = ()
     fillers: tuple[str, ...] = ()
     changes: tuple[str, ...] = ()
@@ -102,8 +103,15 @@ class Grammar:
 
     @cached_property
     def _behind_shared(self) -> tuple[str, ...]:
-        joined = (*self.joints, *self.firm, *self.of, *self.kinds)
-        return tuple({f"{word.split()[0]} ": None for word in joined if not word.endswith("'")}) if self.spaced else (*joined, *self.links)
+        joined = (*self.joints, *self.firm, *self.of)
+        if not self.spaced:
+            return (*joined, *self.links)
+        firsts = (f"{word.split()[0]} " for word in joined if not word.endswith("'"))
+        return tuple(dict.fromkeys((*firsts, *(word.split()[0] for word in self.kinds))))
+
+    def starts_with_kind(self, said: str) -> bool:
+        """Say whether an adjective of this language stands right behind the word."""
+        return said.lstrip().startswith(self.kinds or "\n")
 
     @cached_property
     def literals(self) -> tuple[str, ...]:
@@ -128,7 +136,8 @@ class Grammar:
                 rf"(?:[ ]{token})??,?[ ](?P<firm>{_any(self.firm)})(?!\w)[ ]?:?[ ]{{0,2}}{fillers}",
                 rf"(?:[ ]{token})??,?[ ](?P<joint>{_any(self.joints)})(?!\w)[ ]?:?[ ]{{0,2}}{fillers}",
                 rf"[ ](?P<link>{_any(self.links)})(?!\w)[ ]?:?[ ]{{0,2}}{fillers}{_STRONG}",
-                rf"[ ]{_STRONG}",
+                rf"(?:[ ]{token}){{0,4}}?,[ ](?P<resumed>{_any(self.resumes)})(?!\w)[ ]?:?[ ]{{0,2}}{fillers}{_STRONG}",
+                rf"[ ]{fillers}{_STRONG}",
             )
         )
         return rf"{_CLOSE}{_BRACKET}{gap}(?:{joined})\*{{0,2}}(?=\S)"
@@ -142,6 +151,7 @@ class Grammar:
                 rf"{gap}(?P<colon>{_COLON}[ \t]{{0,4}}(?P<line>\r?\n[ \t>*•-]{{0,6}})?)",
                 rf"{gap}(?P<joint>{_any(self.joints)})[ ]{{0,2}}[:：、，]?[ ]{{0,2}}{fillers}",
                 rf"{gap}(?P<link>{_any(self.links)})[ ]{{0,2}}{fillers}{_STRONG}",
+                rf"[^\n。！？；]{{0,10}}?[，,、][ ]?(?P<resumed>{_any(self.resumes)})[ ]{{0,2}}[:：]?[ ]{{0,2}}{fillers}{_STRONG}",
                 rf"[ ]{{0,2}}{_STRONG}",
             )
         )
