@@ -154,7 +154,7 @@ def _worth_running(view: View) -> list[tuple[Rule, list[int] | None]]:
                         wanted.setdefault(rule, []).append(0)
     if not wanted:
         return []
-    view.learn(_PLAIN_LITERALS, {literal: starts for literal, starts in found.items() if literal in _PLAIN_LITERALS})
+    view.learn(_PLAIN_LITERALS, {literal: found[literal] for literal in _PLAIN_LITERALS.intersection(found)})
     view.names.sort()
     return [(rule, sorted(wanted[rule])) for rule in sorted(wanted, key=_PLACE_OF.__getitem__)]
 
