@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 
 from afl_core.spec.redactor import Finding, Redaction
-from afl_redactors.families import assignments, chinese, context, english, headers, names, pem, urls
+from afl_redactors.families import assignments, context, english, headers, names, pem, told, urls
 from afl_redactors.formats import rule_of
 from afl_redactors.markers import MARKER, MASK, marker, masked
 from afl_redactors.matcher import matcher
 from afl_redactors.packs import PACKS
+from afl_redactors.personal import OPTIONS, personal
 from afl_redactors.rules import Lead, Rule, Span
 from afl_redactors.windows import View
 
-FORMATS: tuple[tuple[Rule, Lead], ...] = tuple(rule_of(one) for one in PACKS if one.pattern)
+FORMATS: tuple[tuple[Rule, Lead], ...] = tuple(rule_of(one) for one in PACKS if one.pattern and not one.anchor)
 """The rules that the packs describe whole, each with its lead."""
 
 RULES: tuple[Rule, ...] = (
@@ -23,7 +25,7 @@ RULES: tuple[Rule, ...] = (
     *urls.RULES,
     *headers.RULES,
     *assignments.RULES,
-    *chinese.RULES,
+    *told.RULES,
     *english.RULES,
     *context.RULES,
 )
@@ -32,7 +34,7 @@ RULES: tuple[Rule, ...] = (
 WORDS: tuple[str, ...] = tuple(dict.fromkeys(word for rule in RULES for word in rule.words))
 """Every word of every rule, once."""
 
-LEADS: tuple[Lead, ...] = (*pem.LEADS, *(lead for _, lead in FORMATS), *urls.LEADS, *headers.LEADS, *chinese.LEADS, *names.LEADS)
+LEADS: tuple[Lead, ...] = (*pem.LEADS, *(lead for _, lead in FORMATS), *urls.LEADS, *headers.LEADS, *told.LEADS, *names.LEADS)
 
 LITERALS: tuple[str, ...] = tuple(dict.fromkeys(literal for lead in LEADS for literal in lead.literals))
 """Every literal of every lead, once."""
@@ -64,19 +66,32 @@ class CredentialRedactor:
 
     name: str = "credentials"
     version: str = "1"
+    options: Mapping[str, str] = MappingProxyType(OPTIONS)
+
+    def __init__(self, options: Collection[str] = ()) -> None:
+        """With `options`, look for these kinds of personal data as well; raise ValueError for names that are none."""
+        if unknown := set(options) - self.options.keys():
+            raise ValueError(f"no option of the redactor {self.name!r}: {', '.join(sorted(unknown))}; there are: {', '.join(self.options)}")
+        self._options = frozenset(options)
+        self.version = "+".join((CredentialRedactor.version, *sorted(self._options)))
+
+    def with_options(self, names: Collection[str]) -> CredentialRedactor:
+        """The redactor that looks for these kinds of personal data as well, and for no other ones."""
+        return CredentialRedactor(names)
 
     def redact(self, text: str) -> Redaction:
         """Replace every credential in `text`; the findings' offsets are in the text as given."""
-        redaction, _ = redact_counting(text)
+        redaction, _ = redact_counting(text, options=self._options)
         return redaction
 
 
-def redact_counting(text: str, *, everywhere: bool = False) -> tuple[Redaction, int]:
+def redact_counting(text: str, *, everywhere: bool = False, options: Collection[str] = ()) -> tuple[Redaction, int]:
     """Redact, and say how many steps it took: characters handed to rules or read as values, and hits of words and literals.
 
     With `everywhere`, each rule is run wherever a word of it stands and not only where a lead points: the result is the same.
+    `options`: the kinds of personal data to look for as well.
     """
-    spans, view = _found(text, everywhere=everywhere)
+    spans, view = _found(text, options, everywhere=everywhere)
     steps = view.steps
     if not spans:
         return Redaction(text), steps
@@ -85,7 +100,7 @@ def redact_counting(text: str, *, everywhere: bool = False) -> tuple[Redaction, 
         return Redaction(text), steps
     for _ in range(MAX_ROUNDS - 1):
         draft = _Draft(text, findings)
-        spans, view = _found(draft.text, everywhere=everywhere)
+        spans, view = _found(draft.text, options, everywhere=everywhere)
         steps += view.steps
         merged = _merged(draft.original(span, name) for span, name in _whole_markers(draft.text, spans, view.text)) if spans else []
         if not merged:
@@ -99,13 +114,14 @@ Named = tuple[Span, str]
 """Where a value stands, and the rule that found it."""
 
 
-def _found(text: str, *, everywhere: bool) -> tuple[list[Named], View]:
+def _found(text: str, options: Collection[str], *, everywhere: bool) -> tuple[list[Named], View]:
     """What the rules find in a text as it is, in order of precedence, and the view they found it in."""
     view = View(masked(text), everywhere=everywhere)
+    spans: list[Named] = [*personal(view, options)]
     worth = _worth_running(view)
     if not worth:
-        return [], view
-    spans = [(span, rule.name) for rule, wanted in worth if not rule.gives_way for span in _spans(rule, view, wanted)]
+        return spans, view
+    spans += [(span, rule.name) for rule, wanted in worth if not rule.gives_way for span in _spans(rule, view, wanted)]
     taken = _Taken(span for span, _ in spans)
     spans += [
         (span, rule.name) for rule, wanted in worth if rule.gives_way for span in _spans(rule, view, wanted) if not taken.touches(span)
@@ -138,7 +154,7 @@ def _worth_running(view: View) -> list[tuple[Rule, list[int] | None]]:
                         wanted.setdefault(rule, []).append(0)
     if not wanted:
         return []
-    view.learn(_PLAIN_LITERALS, {literal: found[literal] for literal in found.keys() & _PLAIN_LITERALS})
+    view.learn(_PLAIN_LITERALS, {literal: found[literal] for literal in _PLAIN_LITERALS.intersection(found)})
     view.names.sort()
     return [(rule, sorted(wanted[rule])) for rule in sorted(wanted, key=_PLACE_OF.__getitem__)]
 

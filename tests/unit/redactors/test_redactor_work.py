@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afl_redactors import keys, lookalikes, markers, values, windows
-from afl_redactors.families import assignments, chinese, context, english, headers, pem, urls
+from afl_redactors.families import assignments, context, english, headers, pem, told, told_values, urls
 from afl_redactors.redactor import MAX_ROUNDS, RULES, redact_counting
 from afl_redactors.windows import Clip, View
 
@@ -26,7 +26,7 @@ UNITS = [
     "--token ", "sk-a", "Authorization: ", "authorization: bearer ", "cookie: a=", "<password>", "${password:-", "name: password value: ", "mysql -p", "curl -u a:",
     "[REDACTED:a]", "[REDACTED:", "password=[REDACTED:x] ", 'passwords=["a1",', "password = a.b.c", "secret: |\n a\n", "password=''", "token=>", "pass :", '"token", "', "token==", "password.", "PuTTY-User-Key-File-2: a\n",
 ]  # fmt: skip
-PATTERN_MODULES = (keys, lookalikes, markers, values, windows, assignments, chinese, context, english, headers, pem, urls)
+PATTERN_MODULES = (keys, lookalikes, markers, values, windows, assignments, context, english, headers, pem, told, told_values, urls)
 UNBOUNDED_BY_DESIGN = {
     "_SEGMENT",
     "_TAIL",
