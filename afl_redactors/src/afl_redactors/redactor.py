@@ -16,8 +16,8 @@ from afl_redactors.personal import OPTIONS, personal
 from afl_redactors.rules import Lead, Rule, Span
 from afl_redactors.windows import View
 
-FORMATS: tuple[tuple[Rule, Lead], ...] = tuple(rule_of(one) for one in PACKS if one.pattern and not one.anchor)
-"""The rules that the packs describe whole, each with its lead."""
+FORMATS: tuple[tuple[Rule, tuple[Lead, ...]], ...] = tuple(rule_of(one) for one in PACKS if one.pattern and not one.anchor)
+"""The rules that the packs describe whole, each with its leads."""
 
 RULES: tuple[Rule, ...] = (
     *pem.RULES,
@@ -34,7 +34,14 @@ RULES: tuple[Rule, ...] = (
 WORDS: tuple[str, ...] = tuple(dict.fromkeys(word for rule in RULES for word in rule.words))
 """Every word of every rule, once."""
 
-LEADS: tuple[Lead, ...] = (*pem.LEADS, *(lead for _, lead in FORMATS), *urls.LEADS, *headers.LEADS, *told.LEADS, *names.LEADS)
+LEADS: tuple[Lead, ...] = (
+    *pem.LEADS,
+    *(lead for _, leads in FORMATS for lead in leads),
+    *urls.LEADS,
+    *headers.LEADS,
+    *told.LEADS,
+    *names.LEADS,
+)
 
 LITERALS: tuple[str, ...] = tuple(dict.fromkeys(literal for lead in LEADS for literal in lead.literals))
 """Every literal of every lead, once."""
@@ -139,24 +146,30 @@ def _worth_running(view: View) -> list[tuple[Rule, list[int] | None]]:
         return [(rule, None) for rule in RULES if not present.isdisjoint(rule.words)]
     hits = _find_literals(view.seen)
     view.count(len(hits))
-    found: dict[str, list[int]] = {}
     wanted: dict[Rule, list[int]] = {}
     for index, start, end in hits:
-        found.setdefault(LITERALS[index], []).append(start)
         for lead in _LEADS_OF[index]:
             for rule in lead.asks(view, start, end):
                 wanted.setdefault(rule, []).append(end - 1 if lead.opens else start)
     if view.seen.startswith(_OPENING):
-        for lead in LEADS:
-            for word in lead.opens:
-                if view.seen.startswith(word):
-                    for rule in lead.asks(view, 0, len(word)):
-                        wanted.setdefault(rule, []).append(0)
+        _open(view, wanted)
     if not wanted:
         return []
+    found: dict[str, list[int]] = {}
+    for index, start, _ in hits:
+        found.setdefault(LITERALS[index], []).append(start)
     view.learn(_PLAIN_LITERALS, {literal: found[literal] for literal in _PLAIN_LITERALS.intersection(found)})
     view.names.sort()
     return [(rule, sorted(wanted[rule])) for rule in sorted(wanted, key=_PLACE_OF.__getitem__)]
+
+
+def _open(view: View, wanted: dict[Rule, list[int]]) -> None:
+    """Ask what the text begins with."""
+    for lead in LEADS:
+        for word in lead.opens:
+            if view.seen.startswith(word):
+                for rule in lead.asks(view, 0, len(word)):
+                    wanted.setdefault(rule, []).append(0)
 
 
 def _spans(rule: Rule, view: View, wanted: list[int] | None) -> Iterable[Span]:
