@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
 
@@ -117,16 +117,18 @@ class Home:
         options = self._redact_options()
         if self._chain is None or self._chain.missing or self._chain.options != options:
             name_key = self.half.name_key
-            expected = remembered(self.paths).get("redactors")
-            missing = self.registry.missing_redactors(map(str, expected) if isinstance(expected, list) else ())
-            self._chain = Chain(
-                with_options(self.registry.redactors(), options, self.guard),
-                self.guard,
-                lambda secret: keyed_hash(name_key, "secret", secret.encode("utf-8", "surrogatepass"))[:32],
-                missing,
-                options,
-            )
+            self._chain = self._new_chain(options, lambda secret: keyed_hash(name_key, "secret", secret.encode("utf-8", "surrogatepass"))[:32])
         return self._chain
+
+    @functools.cached_property
+    def judge(self) -> Chain:
+        """The same redactors for text that is only looked at: no secret gets a name, so nothing has to be installed."""
+        return self._new_chain(self._redact_options(), lambda _secret: "")
+
+    def _new_chain(self, options: tuple[str, ...], hasher: Callable[[str], str]) -> Chain:
+        expected = remembered(self.paths).get("redactors")
+        missing = self.registry.missing_redactors(map(str, expected) if isinstance(expected, list) else ())
+        return Chain(with_options(self.registry.redactors(), options, self.guard), self.guard, hasher, missing, options)
 
     def _redact_options(self) -> tuple[str, ...]:
         """What redactors are asked for. Where the settings cannot be read it is all they have: too much is hidden rather than too little."""

@@ -20,7 +20,7 @@ DEFECT = "AFL-DEFECT-001"
 
 
 def told(bad: BaseException, given: Sequence[str]) -> int:
-    """Say it on standard error, and with --json also as an object on standard output; gives the exit code, which is 1."""
+    """Say it on standard error, and with --json also as an object on standard output; gives the exit code."""
     error = known(bad)
     try:
         for line in error.lines():
@@ -34,7 +34,7 @@ def told(bad: BaseException, given: Sequence[str]) -> int:
             sys.stdout.flush()
     except OSError:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - nobody can be told any more
-    return 1
+    return error.exit_code
 
 
 def known(bad: BaseException) -> AflError:

@@ -7,10 +7,12 @@ class AflError(Exception):
     """Base of every error this product raises on purpose.
 
     `code` is stable (`AFL-STORE-003`) and documented in docs/reference/errors.md; `sentence` says what happened and where;
-    `hint` is the next command or step; the cause is the chained exception.
+    `hint` is the next command or step; the cause is the chained exception. `exit_code`: what the command ends with that it stops; 1, unless
+    the command's own 1 means something else.
     """
 
     code = "AFL-000"
+    exit_code = 1
 
     def __init__(self, sentence: str, *, code: str | None = None, hint: str = "") -> None:
         super().__init__(sentence)

@@ -154,9 +154,10 @@ def _with(places: Places | None, text: str, found: Sequence[Finding], now: str) 
 def fault_of(text: str, result: Redaction) -> str:
     """How a result breaks the contract of redactors, without a word of the text; '' when it holds. Pure."""
     at = 0
-    if not isinstance(result.findings, tuple | list):
+    findings: object = result.findings
+    if not isinstance(findings, tuple | list):
         return "its findings are no list"
-    for found in result.findings:
+    for found in findings:
         if not isinstance(found, Finding) or type(found.start) is not int or type(found.end) is not int or type(found.rule) is not str:
             return "a finding is none"
         if not at <= found.start < found.end <= len(text):
@@ -166,4 +167,4 @@ def fault_of(text: str, result: Redaction) -> str:
         at = found.end
     if len(result.text) > len(text) * MAX_GROWTH + GROWTH_CHARS:
         return "the text it returned is many times as long"
-    return "" if result.text == replaced(text, result.findings) else "the text it returned is not the given one with its findings replaced"
+    return "" if result.text == replaced(text, findings) else "the text it returned is not the given one with its findings replaced"
