@@ -132,7 +132,7 @@ def test_what_was_found_is_blocked_when_it_is_said_again_in_the_session(world, f
 
 def test_the_store_remembers_the_rules_it_was_judged_with(world):
     versions = world.home.chain.versions
-    assert index_state.needs_purge(world.db, versions) == "the index was never judged with the rules of now"
+    assert index_state.needs_purge(world.db, versions) == "the index was never judged as a whole"
     purge(world.home)
     assert index_state.needs_purge(world.db, versions) == ""
     assert index_state.needs_purge(world.db, versions + "x") == "the index was last judged with other rules"

@@ -117,7 +117,9 @@ class Home:
         options = self._redact_options()
         if self._chain is None or self._chain.missing or self._chain.options != options:
             name_key = self.half.name_key
-            self._chain = self._new_chain(options, lambda secret: keyed_hash(name_key, "secret", secret.encode("utf-8", "surrogatepass"))[:32])
+            self._chain = self._new_chain(
+                options, lambda secret: keyed_hash(name_key, "secret", secret.encode("utf-8", "surrogatepass"))[:32]
+            )
         return self._chain
 
     @functools.cached_property

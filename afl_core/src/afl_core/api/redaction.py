@@ -12,6 +12,8 @@ import attrs
 
 from afl_core.api.home import Home
 from afl_core.model.errors import RedactionError
+from afl_core.plugins.discovery import discover
+from afl_core.plugins.registry import Registry
 from afl_core.redaction import files
 from afl_core.redaction.chain import Chain
 from afl_core.redaction.files import Skip
@@ -80,6 +82,15 @@ class Totals:
         names = ("looked_at", "with_findings", "findings", "listed", "problems")
         counts = {name: getattr(self, name) for name in names}
         return {**counts, "rules": dict(sorted(self.rules.items())), "skipped": dict(sorted(self.skipped.items()))}
+
+
+def shown(text: str) -> str | None:
+    """A text that only passes by, such as the words of a foreign error, as it would be kept; None when nobody can tell."""
+    registry = Registry(discover(None))
+    try:
+        return Chain(registry.redactors(), registry.guard, lambda _word: "", registry.missing_redactors(())).redact(text).text
+    except RedactionError:
+        return None
 
 
 def options(home: Home) -> list[dict[str, Any]]:
@@ -152,9 +163,7 @@ def _rows(home: Home, judge: Chain, totals: Totals) -> Iterator[Scanned]:
             path = f"store:{column.table}.{column.name}:{key}"
             inside = strings(parsed(text)) if column.is_json else (text,)
             try:
-                found = _counted(
-                    path, itertools.chain.from_iterable(spots(one, judge.redact(one).findings) for one in inside), totals
-                )
+                found = _counted(path, itertools.chain.from_iterable(spots(one, judge.redact(one).findings) for one in inside), totals)
             except RedactionError as bad:
                 found = Scanned(path, problem=f"{bad.code}: {bad.sentence}")
             yield found

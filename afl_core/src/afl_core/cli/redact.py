@@ -54,7 +54,9 @@ def options(answer: Answer) -> None:
 
     with Home(answer.home) as home:
         found = api.options(home)
-    lines = [f"{one['name']} ({'on' if one['on'] else 'off'}): {one['adds']}" for one in found] or ["the redactors installed have no options"]
+    lines = [f"{one['name']} ({'on' if one['on'] else 'off'}): {one['adds']}" for one in found] or [
+        "the redactors installed have no options"
+    ]
     answer.give({"command": "redact", "action": "options", "options": found}, lines)
 
 
@@ -150,7 +152,9 @@ def _purged(done: Purged, *, dry_run: bool) -> list[str]:
         lines = ["nothing is in the index that the rules of now would not let in"]
     else:
         count = sum(done.texts.values())
-        lines = [f"{count} {'text' if count == 1 else 'texts'} {would}rewritten in {done.projects} {'project' if done.projects == 1 else 'projects'}"]
+        lines = [
+            f"{count} {'text' if count == 1 else 'texts'} {would}rewritten in {done.projects} {'project' if done.projects == 1 else 'projects'}"
+        ]
         lines += [f"  {place}: {number}" for place, number in sorted(done.texts.items())]
         lines += ["by rule"] + [f"  {rule}: {number}" for rule, number in sorted(done.rules.items())]
     if done.copies:

@@ -67,7 +67,7 @@ class Chain:
     @property
     def versions(self) -> str:
         """Names and versions of the redactors and what was asked of them: changes when a rule or an option changes."""
-        return ",".join((*(f"{redactor.name}/{redactor.version}" for _, redactor in self._redactors), *(f"+{name}" for name in self.options)))
+        return versions_of(self._redactors, self.options)
 
     def redact(self, text: str, blocked: Iterable[str] = ()) -> Redacted:
         """Run every redactor; raise `RedactionError` when there is none or one fails or breaks its contract."""
@@ -140,6 +140,11 @@ class Chain:
                 self._hashed.clear()
             known = self._hashed[word] = self._hasher(word)
         return known
+
+
+def versions_of(redactors: Sequence[tuple[str, Redactor]], options: Sequence[str]) -> str:
+    """Names and versions of redactors, and what was asked of them, in one line."""
+    return ",".join((*(f"{redactor.name}/{redactor.version}" for _, redactor in redactors), *(f"+{name}" for name in options)))
 
 
 def _with(places: Places | None, text: str, found: Sequence[Finding], now: str) -> tuple[Places | None, str]:

@@ -33,10 +33,9 @@ def checked(db: sqlite3.Connection, versions: str, now: int) -> None:
     db.execute("DELETE FROM meta WHERE key = ?", (_UNCLEAN,))
 
 
-def begin(db: sqlite3.Connection, versions: str, now: int) -> None:
-    """Of a store without a text: whatever comes is judged with these rules."""
-    if versions and last_check(db) is None and not has_any(db):
-        checked(db, versions, now)
+def is_new(db: sqlite3.Connection) -> bool:
+    """Whether the store has no text yet, and nothing says with which rules it is filled."""
+    return last_check(db) is None and not has_any(db)
 
 
 def set_unclean(db: sqlite3.Connection) -> None:
@@ -55,5 +54,5 @@ def needs_purge(db: sqlite3.Connection, versions: str) -> str:
         return "a purge of the index was not finished"
     last = last_check(db)
     if last is None:
-        return "the index was never judged with the rules of now" if has_any(db) else ""
+        return "the index was never judged as a whole" if has_any(db) else ""
     return "" if last.versions == versions else "the index was last judged with other rules"
