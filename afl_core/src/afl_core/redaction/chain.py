@@ -9,6 +9,7 @@ import attrs
 
 from afl_core.model.errors import PluginError, RedactionError
 from afl_core.plugins.isolation import Guard
+from afl_core.redaction.escapes import opened
 from afl_core.redaction.places import Places, replaced
 from afl_core.redaction.repeats import name_of, repeated, spans_of, words
 from afl_core.spec.redactor import Finding, Redaction, Redactor
@@ -87,12 +88,15 @@ class Chain:
         secrets: list[str] = []
         places: Places | None = None
         now = text
-        for plugin, redactor in self._redactors:
-            found = self._one(plugin, redactor, now)
-            for one in found:
-                counts[one.rule] = counts.get(one.rule, 0) + 1
-                secrets.extend(self._names(now[one.start : one.end]))
-            places, now = _with(places, text, found, now)
+        for reading in (_as_it_is, opened):  # first as it is, where a value may hold an escape; then with escapes open, where one may touch a value
+            for plugin, redactor in self._redactors:
+                if (seen := reading(now)) is None:
+                    break
+                found = self._one(plugin, redactor, seen)
+                for one in found:
+                    counts[one.rule] = counts.get(one.rule, 0) + 1
+                    secrets.extend(self._names(now[one.start : one.end]))
+                places, now = _with(places, text, found, now)
         secret = repeated(now, frozenset(blocked), self._hash)
         if secret:
             repeats = [Finding(REPEATED, start, end) for start, end in spans_of(now, secret)]
@@ -140,6 +144,10 @@ class Chain:
                 self._hashed.clear()
             known = self._hashed[word] = self._hasher(word)
         return known
+
+
+def _as_it_is(text: str) -> str | None:
+    return text
 
 
 def versions_of(redactors: Sequence[tuple[str, Redactor]], options: Sequence[str]) -> str:
