@@ -36,8 +36,8 @@ if told["fails"]:
     raise SystemExit(3)
 body = json.loads(context)
 texts = {{one["event_uid"]: one["redacted_text"] for one in body["events"]}}
-said = body["queued_event_ids"][-1]
-act = next(one["referent_event_id"] for one in body["signals"] if one["event_id"] == said)
+signal = next(one for one in body["signals"] if one["event_id"] in body["queued_event_ids"])
+said, act = signal["event_id"], signal["referent_event_id"]
 answer = told["answer"]
 ref = answer["lessons"][0]["evidence_refs"][0]
 ref.update(feedback_event_id=said, feedback_quote=texts[said][:400], referent_event_ids=[act], referent_quote=texts[act][:400])
