@@ -61,7 +61,7 @@ def options(answer: Answer) -> None:
 
 
 @redact.command("scan", help="Look for secrets in files and folders (default: this directory), with the installed redactors.")
-@click.argument("paths", nargs=-1)
+@click.argument("paths", nargs=-1, metavar="[PATH...]")
 @click.option("--store", is_flag=True, help="Look through every stored text of this home; without paths, through nothing else.")
 @common
 def scan(answer: Answer, paths: tuple[str, ...], store: bool) -> int:
