@@ -9,7 +9,7 @@ import attrs
 
 from afl_core.model.errors import PluginError, RedactionError
 from afl_core.plugins.isolation import Guard
-from afl_core.redaction.escapes import opened
+from afl_core.redaction.escapes import MAX_DEPTH, Reading, Readings
 from afl_core.redaction.places import Places, replaced
 from afl_core.redaction.repeats import name_of, repeated, spans_of, words
 from afl_core.spec.redactor import Finding, Redaction, Redactor
@@ -87,16 +87,22 @@ class Chain:
         counts: dict[str, int] = {}
         secrets: list[str] = []
         places: Places | None = None
-        now = text
-        for reading in (_as_it_is, opened):  # first as it is, where a value may hold an escape; then with escapes open, where one may touch a value
+        seen: Reading | None = None
+        now, readings = text, Readings(text)
+        for depth in range(MAX_DEPTH + 1):  # as it is first: a value may hold an escape
             for plugin, redactor in self._redactors:
-                if (seen := reading(now)) is None:
+                seen = readings.at(depth)
+                if seen is None:
                     break
-                found = self._one(plugin, redactor, seen)
+                found = [Finding(one.rule, *seen.origin(one.start, one.end)) for one in self._one(plugin, redactor, seen.text)]
                 for one in found:
                     counts[one.rule] = counts.get(one.rule, 0) + 1
                     secrets.extend(self._names(now[one.start : one.end]))
-                places, now = _with(places, text, found, now)
+                if found:
+                    places, now = _with(places, text, found, now)
+                    readings = Readings(now)
+            if seen is None:
+                break
         secret = repeated(now, frozenset(blocked), self._hash)
         if secret:
             repeats = [Finding(REPEATED, start, end) for start, end in spans_of(now, secret)]
@@ -144,10 +150,6 @@ class Chain:
                 self._hashed.clear()
             known = self._hashed[word] = self._hasher(word)
         return known
-
-
-def _as_it_is(text: str) -> str | None:
-    return text
 
 
 def versions_of(redactors: Sequence[tuple[str, Redactor]], options: Sequence[str]) -> str:
