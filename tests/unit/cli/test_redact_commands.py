@@ -42,7 +42,7 @@ def test_explain_shows_the_text_first_and_then_each_place(afl, world):
 
 
 def test_explain_reads_standard_input(afl, world, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"token {SECRET}\n".encode())))
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(f"token {SECRET}\n".encode()), encoding="utf-8"))
     status, said = afl("redact", "explain", "-", "--json")
     assert status == 0
     assert document(said)["text"] == "token [REDACTED:github-token]\n"

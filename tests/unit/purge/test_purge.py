@@ -72,6 +72,46 @@ def test_every_quote_is_still_an_exact_part_of_what_it_quotes(world):
     assert f'"{quote}"' in report
 
 
+def test_a_quote_of_words_that_stay_is_not_judged_without_what_stands_around_them(world, monkeypatch):
+    from afl_core.spec.redactor import Finding, Redaction
+
+    class AtTheEnd:
+        """Finds a last word only where nothing comes before `you`: a quote alone, never the text it is from."""
+
+        name, version = "end", "1"
+
+        def redact(self, text):
+            if text != "you never ran them":
+                return Redaction(text)
+            return Redaction(text[:14] + "[REDACTED:end]", (Finding("end", 14, 18),))
+
+    world.db.execute("UPDATE events SET text = replace(text, 'password: Zebra-7731-quilt', 'care')")
+    for table, column in (("incidents", "quote"), ("receipts", "body_json")):
+        world.db.execute(f"UPDATE {table} SET {column} = replace({column}, 'with password: Zebra-7731-quilt but you', 'you')")
+    monkeypatch.setattr(type(world.home), "chain", Chain([("test", AtTheEnd())], world.home.guard, lambda word: word))
+    purge(world.home)
+    assert world.db.execute("SELECT quote FROM incidents").fetchone()[0] == "you never ran them"
+    receipt = json.loads(world.db.execute("SELECT body_json FROM receipts").fetchone()[0])
+    assert receipt["lessons"][0]["evidence_refs"][0]["feedback_quote"] == "you never ran them"
+
+
+def test_what_shows_and_undoes_decisions_goes_on_after_a_purge(world, capsys):
+    from afl_core.cli.main import main
+
+    purge(world.home)
+    home = ["--home", world.home.paths.home]
+    for command in (["memory", "changes"], ["memory", "list", "--all"], ["review", "list"]):
+        assert main([*command, *home]) == 0, command
+    said = capsys.readouterr().out
+    assert "redact.purge" in said
+    n = next(row.n for row in audit.rows(world.db) if row.action == "lesson.add")
+    assert main(["memory", "undo", str(n), *home]) == 1
+    assert "AFL-CHANGE-009" in capsys.readouterr().err
+    (row,) = lessons.every(world.db)
+    for act in ("disable", "enable"):
+        assert main(["memory", act, row.lesson_id, *home]) == 0
+
+
 def test_grains_have_the_addresses_of_what_they_hold_now(world):
     before = {row[0] for row in world.db.execute("SELECT hash FROM grains")}
     purge(world.home)

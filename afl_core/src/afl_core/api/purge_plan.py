@@ -18,7 +18,7 @@ from afl_core.redaction.places import Places
 from afl_core.redaction.rewriting import Rewriter
 from afl_core.redaction.strings import parsed, strings
 from afl_core.spec.redactor import Finding
-from afl_core.store import rewrites
+from afl_core.store import events, rewrites
 from afl_core.store.rewrites import EventText
 
 PLAIN = ("incidents.quote", "reports.text", "lessons.class_id", "effects.corrective_action", "reviews.detail", "review_runs.detail")
@@ -105,6 +105,7 @@ class _Planner:
     changed: dict[str, tuple[str, Places]] = attrs.field(factory=dict)
     calls: dict[tuple[str, str, str], tuple[str, str]] = attrs.field(factory=dict)
     moved: dict[str, str] = attrs.field(factory=dict)
+    quotes: set[str] = attrs.field(factory=set)
 
     def run(self) -> Plan:
         """First read all, then rewrite all."""
@@ -162,19 +163,21 @@ class _Planner:
     def change_quotes(self, project: str) -> None:
         """Incidents quote events: the quotes change as their events do."""
         for incident_id, event_id, quote in rewrites.incident_quotes(self.db, project):
+            if quote not in (self._text_of(event_id) or ""):
+                continue  # its event is gone: it is judged alone, below
+            self.quotes.add(incident_id)
             if event_id in self.changed:
                 new = self.rewriter.quoted(quote, *self.changed[event_id])
                 if new != quote:
                     self.made.texts.append(TextChange("incidents.quote", incident_id, quote, new, Counter({"quote": 1})))
         for _, text in rewrites.texts(self.db, "receipts.body_json", project):  # so that reports, read before them, know their quotes
-            self.rewriter.evidence(parsed(text), self.changed, Counter())
+            self.rewriter.evidence(parsed(text), self.changed, self._text_of, Counter())
 
     def change_others(self, project: str | None, plain: tuple[str, ...], json: tuple[str, ...]) -> None:
         """Rewrite the rows of these columns."""
-        done = {(one.where, one.key) for one in self.made.texts}
         for where in (*plain, *json):
             for key, text in rewrites.texts(self.db, where, project):
-                if (where, key) in done:
+                if where == "incidents.quote" and key in self.quotes:
                     continue
                 rules: Counter[str] = Counter()
                 new = self._json(text, rules) if where in json else self._plain(text, rules)
@@ -188,7 +191,7 @@ class _Planner:
             rules: Counter[str] = Counter()
             kind = self._type(address)
             new = self._tool(fields, rules) if kind is GrainType.TOOL else fields
-            new = self.rewriter.evidence(new, self.changed, rules)
+            new = self.rewriter.evidence(new, self.changed, self._text_of, rules)
             if new.get("derived_from") in self.moved:
                 new = {**new, "derived_from": self.moved[new["derived_from"]]}
             if new == fields:
@@ -205,6 +208,12 @@ class _Planner:
             rules: Counter[str] = Counter()
             if self._json(text, rules) != text and rules:
                 self.made.erased[address] = rules
+
+    def _text_of(self, event_id: str) -> str | None:
+        if event_id in self.changed:
+            return self.changed[event_id][0]
+        found = events.get(self.db, event_id)
+        return None if found is None else found.text
 
     def _type(self, address: str) -> GrainType:
         return GrainType(self.db.execute("SELECT type FROM grains WHERE hash = ?", (address,)).fetchone()[0])
@@ -229,5 +238,5 @@ class _Planner:
         value = parsed(text)
         if isinstance(value, str):
             return self._plain(value, rules)
-        new = self.rewriter.evidence(value, self.changed, rules)
+        new = self.rewriter.evidence(value, self.changed, self._text_of, rules)
         return text if new == value else canonical(new)

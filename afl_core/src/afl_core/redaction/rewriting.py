@@ -6,7 +6,7 @@ Knows no store. Values are held as long as one project is worked on, never kept.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import attrs
@@ -19,6 +19,16 @@ from afl_core.spec.redactor import Finding
 
 QUOTES = {"feedback_quote": "feedback_event_id", "referent_quote": "referent_event_ids"}
 """Members of evidence that quote an event, and the member that names it."""
+
+
+TextOf = Callable[[str], str | None]
+"""The text of an event by its id, as it is stored now; None for one that is gone."""
+
+
+class _Quoted(str):
+    """A quote that is a part of its event's text as that will be: judged with it, and not once more without what stands around it."""
+
+    __slots__ = ()
 
 
 @attrs.frozen
@@ -84,30 +94,32 @@ class Rewriter:
         rules.update(found.rule for found in places.findings)
         return Rewritten(places.text, rules)
 
-    def evidence(self, value: Any, events: Mapping[str, tuple[str, Places]], rules: Counter[str]) -> Any:
+    def evidence(self, value: Any, events: Mapping[str, tuple[str, Places]], text_of: TextOf, rules: Counter[str]) -> Any:
         """JSON with its quotes and its other strings rewritten. `events`: those that change, by id, with their texts of before."""
-        return self._strings(self._quoting(value, events), rules)
 
-    def _quoting(self, value: Any, events: Mapping[str, tuple[str, Places]]) -> Any:
-        if isinstance(value, list):
-            return [self._quoting(one, events) for one in value]
-        if not isinstance(value, dict):
-            return value
-        changed = {name: self._quoting(member, events) for name, member in value.items()}
-        for quote, source in QUOTES.items():
-            told = changed.get(quote)
-            ids = changed.get(source)
-            if isinstance(told, str) and told:
-                for event_id in [ids] if isinstance(ids, str) else ids if isinstance(ids, list) else []:
-                    if event_id in events and told in events[event_id][0]:
-                        changed[quote] = self.quoted(told, *events[event_id])
-                        break
-        return changed
-
-    def _strings(self, value: Any, rules: Counter[str]) -> Any:
         def change(text: str) -> str:
+            if isinstance(text, _Quoted):
+                return str(text)
             done = self.rewrite(text)
             rules.update(done.rules)
             return done.text
 
-        return mapped(value, change)
+        return mapped(self._quoting(value, events, text_of, rules), change)
+
+    def _quoting(self, value: Any, events: Mapping[str, tuple[str, Places]], text_of: TextOf, rules: Counter[str]) -> Any:
+        if isinstance(value, list):
+            return [self._quoting(one, events, text_of, rules) for one in value]
+        if not isinstance(value, dict):
+            return value
+        changed = {name: self._quoting(member, events, text_of, rules) for name, member in value.items()}
+        for quote, source in QUOTES.items():
+            told, ids = changed.get(quote), changed.get(source)
+            if not isinstance(told, str) or not told:
+                continue
+            for event_id in (ids,) if isinstance(ids, str) else ids if isinstance(ids, list) else ():
+                if told in (text_of(event_id) or ""):
+                    new = self.quoted(told, *events[event_id]) if event_id in events else told
+                    rules["quote"] += new != told
+                    changed[quote] = _Quoted(new)
+                    break
+        return changed
