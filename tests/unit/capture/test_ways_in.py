@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import pathlib
 
 import pytest
 
-from afl_core.model.errors import AflError, RedactionError
+from afl_core.model.errors import AflError, RedactionError, SettingsError
 from afl_core.redaction.chain import Chain
 from afl_core.spec.redactor import Redaction
-from afl_core.worker.logs import open_log
+from afl_core.worker.journal import describe
 
 SECRET = "ghp_" + "k3Zr9QpLx2Vt7Bn5Ws8Yd4Fg6Hj1Mc0Ra3Te"
 
@@ -61,32 +60,13 @@ def test_a_value_right_behind_an_escape_of_a_tools_input_is_seen(world, tape):
     assert places_of(world, key) == []
 
 
-def test_a_line_of_the_log_is_written_as_it_would_be_kept(home, world):
-    path = home / "runtime.log"
-    try:
-        open_log(str(path), 1_000_000, redact=lambda line: world.home.judge.redact(line).text)
-        logging.getLogger("afl.jobs").warning("settings: variable X: %r is none", SECRET)
-        said = path.read_text("utf-8")
-    finally:
-        open_log(os.devnull, 1_000_000)
-    assert "variable X: '[REDACTED:github-token]' is none" in said
-    assert SECRET not in said
-
-
-def test_a_line_of_the_log_that_cannot_be_judged_gives_its_reason_only(home):
-    path = home / "runtime.log"
-
-    def fails(_line):
-        raise RedactionError("no", code="AFL-REDACT-002")
-
-    try:
-        open_log(str(path), 1_000_000, redact=fails)
-        logging.getLogger("afl.jobs").warning("settings: %s", SECRET)
-        said = path.read_text("utf-8")
-    finally:
-        open_log(os.devnull, 1_000_000)
-    assert said.endswith("a line that cannot be judged: AFL-REDACT-002\n")
-    assert SECRET not in said
+def test_what_somebody_set_is_in_no_line_of_a_log(world):
+    with pytest.raises(SettingsError) as caught:
+        world.home.listen({"AGENT_FEEDBACK_LOOP_REVIEW_MIN_ENTRIES": f"{SECRET}'s"})
+    assert SECRET in caught.value.sentence  # shown to whoever set it
+    assert describe(caught.value) == (
+        "AFL-SETTINGS-004: environment variable AGENT_FEEDBACK_LOOP_REVIEW_MIN_ENTRIES: … is not a value of type int"
+    )
 
 
 def test_a_plug_in_whose_error_quotes_the_text_leaves_its_kind_and_place_only(world, tape, monkeypatch):

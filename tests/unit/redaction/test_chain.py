@@ -7,7 +7,7 @@ import hashlib
 import attrs
 import pytest
 
-from afl_core.model.errors import RedactionError
+from afl_core.model.errors import PluginError, RedactionError
 from afl_core.plugins.isolation import Guard, MemoryLedger
 from afl_core.redaction import places, repeats
 from afl_core.redaction.chain import REPEATED, Chain
@@ -154,12 +154,13 @@ def test_a_redactor_that_breaks_its_contract_again_and_again_rests_and_still_not
     assert codes == ["AFL-REDACT-006"] * 3 + ["AFL-REDACT-003"] * 2
 
 
-def test_what_a_failing_redactor_says_of_the_text_is_in_no_error() -> None:
+@pytest.mark.parametrize("kind", [ValueError, RedactionError, PluginError, SystemExit])
+def test_what_a_failing_redactor_says_of_the_text_is_in_no_error(kind: type[Exception]) -> None:
     class Telling:
         name, version = "telling", "1"
 
         def redact(self, text: str) -> Redaction:
-            raise ValueError(text)
+            raise kind(text)
 
     ledger = MemoryLedger()
     with pytest.raises(RedactionError) as refused:

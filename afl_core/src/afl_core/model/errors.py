@@ -21,6 +21,11 @@ class AflError(Exception):
         if code is not None:
             self.code = code
 
+    @property
+    def logged(self) -> str:
+        """The sentence as a log may have it."""
+        return self.sentence
+
     def lines(self) -> list[str]:
         """What a person is shown: one line of what happened and, when there is one, one line of what to do."""
         shown = [f"afl: {self.code}: {self.sentence}"]
@@ -39,6 +44,13 @@ class SettingsError(AflError):
     """A setting that is unknown, of the wrong type or out of range."""
 
     code = "AFL-SETTINGS-001"
+
+    @property
+    def logged(self) -> str:
+        """Without what stands in quotes: that is what somebody set, which may be anything."""
+        import re  # the front imports this file and needs no patterns
+
+        return re.sub(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", "…", self.sentence)
 
 
 class PathError(AflError):

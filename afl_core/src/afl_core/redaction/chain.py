@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import attrs
 
-from afl_core.model.errors import PluginError, RedactionError
+from afl_core.model.errors import AflError, PluginError, RedactionError
 from afl_core.plugins.isolation import Guard
 from afl_core.redaction.escapes import MAX_DEPTH, Reading, Readings
 from afl_core.redaction.places import Places, replaced
@@ -42,6 +42,20 @@ class Redacted:
     manifest: dict[str, int]
     secrets: tuple[str, ...] = ()
     findings: tuple[Finding, ...] = ()
+
+
+class ContractError(RedactionError):
+    """What a redactor returned is no result of it; the sentence is ours and quotes nothing."""
+
+    code = "AFL-REDACT-006"
+
+
+def _asked(redactor: Redactor, text: str) -> object:
+    """The result. An error of our own family is as foreign as any other here: its sentence may quote the text."""
+    try:
+        return redactor.redact(text)
+    except AflError as bad:
+        raise RuntimeError(type(bad).__name__) from None
 
 
 class Chain:
@@ -114,24 +128,22 @@ class Chain:
         """What one redactor found; what it did is held against the contract before anything is kept of it."""
 
         def ask() -> tuple[Finding, ...]:
-            result: object = redactor.redact(text)
+            result: object = _asked(redactor, text)
             if not isinstance(result, Redaction) or not isinstance(result.text, str):
-                raise RedactionError(
+                raise ContractError(
                     f"redactor {redactor.name!r} returned {type(result).__name__} instead of a Redaction",
                     code="AFL-REDACT-004",
                     hint="run: afl plugins list",
                 )
             fault = fault_of(text, result)
             if fault:
-                raise RedactionError(
-                    f"redactor {redactor.name!r} broke its contract: {fault}", code="AFL-REDACT-006", hint="run: afl plugins list"
-                )
+                raise ContractError(f"redactor {redactor.name!r} broke its contract: {fault}", hint="run: afl plugins list")
             return tuple(result.findings)
 
         try:
             return self._guard.call(plugin, "redact", ask, seconds=SECONDS_PER_TEXT)
         except PluginError as bad:
-            if isinstance(bad.__cause__, RedactionError):
+            if isinstance(bad.__cause__, ContractError):
                 raise bad.__cause__ from None
             raise RedactionError(
                 f"redactor {redactor.name!r} failed, so the text was not kept: {bad.sentence}",

@@ -19,8 +19,6 @@ from afl_core.api import held
 from afl_core.api.home import Home
 from afl_core.capture import adopt
 from afl_core.model.errors import AflError, StoreError
-from afl_core.plugins.isolation import Guard, MemoryLedger
-from afl_core.redaction.chain import Chain
 from afl_core.review import queue
 from afl_core.settings.schema import Settings
 from afl_core.store import audit, sessions, status, transcripts
@@ -353,10 +351,8 @@ def _open_log(home: Home) -> None:
         settings = home.settings
     except AflError:
         settings = Settings()
-    # No store behind it: reviews write their lines from a thread of their own.
-    judge = Chain(home.registry.redactors(), Guard(MemoryLedger()), lambda _word: "")
     try:
-        open_log(home.paths.runtime_log, settings.max_log_bytes, debug=settings.debug, redact=lambda line: judge.redact(line).text)
+        open_log(home.paths.runtime_log, settings.max_log_bytes, debug=settings.debug)
     except OSError:
         open_log(os.devnull, settings.max_log_bytes)
 

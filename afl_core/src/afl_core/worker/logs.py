@@ -6,16 +6,12 @@ import logging
 import logging.handlers
 import os
 import sys
-from collections.abc import Callable
-
-from afl_core.model.errors import AflError
 
 FORMAT = "%(asctime)s %(name)s %(levelname)s %(message)s"
 
 
-def open_log(path: str, max_bytes: int, *, debug: bool = False, redact: Callable[[str], str] | None = None) -> None:
+def open_log(path: str, max_bytes: int, *, debug: bool = False) -> None:
     """Send the product's log lines to `path` (0600, one older generation kept); `AGENT_FEEDBACK_LOOP_LOG` names another file, `/dev/null` included. `debug` repeats them on standard error.
-    Each line passes `redact` first; of one that cannot be judged only the reason is written.
 
     Raises `OSError` when the file is a link or cannot be opened; lines that cannot be written later (a full disk) are dropped.
     """
@@ -35,31 +31,11 @@ def open_log(path: str, max_bytes: int, *, debug: bool = False, redact: Callable
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW, 0o600))
         handler = _Patient(target, maxBytes=max_bytes, backupCount=1, encoding="utf-8")
         handler.setFormatter(logging.Formatter(FORMAT))
-        handler.addFilter(_Safe(redact))
         root.addHandler(handler)
     if debug:
         echo = logging.StreamHandler(sys.stderr)
         echo.setFormatter(logging.Formatter(FORMAT))
-        echo.addFilter(_Safe(redact))
         root.addHandler(echo)
-
-
-class _Safe(logging.Filter):
-    """A message that quotes what somebody set or said is written as it would be kept."""
-
-    def __init__(self, redact: Callable[[str], str] | None) -> None:
-        super().__init__()
-        self._redact = redact
-
-    def filter(self, record: logging.LogRecord) -> bool:
-        """Change the record; keep it always."""
-        if self._redact is not None:
-            try:
-                record.msg = self._redact(record.getMessage())
-            except AflError as bad:
-                record.msg = f"a line that cannot be judged: {bad.code}"
-            record.args = ()
-        return True
 
 
 class _Patient(logging.handlers.RotatingFileHandler):
