@@ -20,7 +20,8 @@ from afl_core.redaction.options import known_options
 from afl_core.review.run import Result, run_review
 from afl_core.settings.schema import Settings
 from afl_core.store import lessons
-from afl_redactors.packs import PACKS, Spec
+from afl_redactors.packs import Spec
+from afl_redactors.redactor import CredentialRedactor
 
 MARKS = ("⟦", "⟧")
 SHOWING = (("memory", "list"), ("memory", "changes"), ("review", "list"), ("doctor",), ("redact", "scan", "--store"))
@@ -87,9 +88,8 @@ def _planted(one: Spec, example: str) -> Planted:
 
 
 def _is_found(made: Planted) -> bool:
-    from afl_redactors.redactor import CredentialRedactor
-
-    safe = CredentialRedactor().redact(made.text).text
+    judge = CredentialRedactor()
+    safe = judge.with_options(judge.options).redact(made.text).text
     return not [value for value in made.values if value in safe]
 
 
@@ -98,12 +98,6 @@ def told_apart(value: str) -> list[str]:
     pieces = [piece for piece in value.split() if len(piece) >= 12 and any(char.isdigit() for char in piece)]
     whole = [value] if len(value) >= 8 and any(char.isdigit() for char in value) else []
     return pieces + whole
-
-
-def rules(world) -> list[Spec]:
-    """Those with examples that are on, or can be."""
-    known = known_options(world.home.registry.redactors())
-    return [one for one in PACKS if one.positive and (not one.option or one.option in known)]
 
 
 def walk(home: pathlib.Path, planted: list[Planted], before: str, after: str) -> dict[str, str]:
