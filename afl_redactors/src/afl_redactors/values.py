@@ -25,9 +25,22 @@ _STOP = re.compile(
 )
 _OPENING_OF = {")": "(", "]": "[", "}": "{", ">": "<"}
 _BALANCE_WITHIN = 512
+_PIECES = 32
+"""Pieces that one string is put together of at most."""
+_FOLDED = {
+    quote: re.compile(rf"(?:\r?\n[ \t]{{0,64}}[\w+/=.~-]{{6,512}}){{1,8}}\\{{0,7}}{quote}(?=[\s,;)\]}}]|$)") for quote in ("\"", "'", "`")
+}
+"""The lines on which a quoted value of one word goes on, up to its closing quote."""
 _TRAILING = ".,;:?"
-_BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t]{0,8}\r?\n(?P<indent>[ \t]{1,64})(?=\S)")
+_BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t]{0,8}(?:\#[^\n]{0,80})?\r?\n(?P<indent>[+-]?[ \t]{1,64})(?=\S)")
 _SPLICE = re.compile(r"""'"'"'|'\\''|''(?=\w)|""(?=\w)""")
+_NEXT_PIECE = re.compile(
+    r"\\{0,7}[\"'`][ \t]{0,8}(?:[+.&_\\][ \t]{0,8})?(?:\\?\r?\n[+ \t]{0,64}(?:[.&][ \t]{0,4})?|(?<=[+&.])|(?<=[+&.][ ]))(?=[bBrRfFuU]?[\"'`][^\s\"'`,;:)\]}])"
+)
+"""From the closing quote of one piece of a string to the opening quote of the next, on the next line or behind a plus."""
+_NAMES = re.compile(r"\\{0,7}[\"'`]\]?[ \t]{0,4}[:=]")
+_GOES_ON = re.compile(r"\\\r?\n[A-Za-z0-9+/_]")
+"""A backslash at the end of a line behind which an unquoted value goes on."""
 _ITEM = re.compile(r"[\s,]{0,64}(?=[\"'`])")
 
 
@@ -67,6 +80,18 @@ def read_list(view: View, start: int) -> Iterator[Value]:
             return
         yield value
         at = value.end + 1
+
+
+def read_pieces(view: View, first: Value) -> Iterator[Value]:
+    """Read the pieces that a quoted string goes on in: behind a plus, or on the lines below."""
+    value = first
+    for _ in range(_PIECES):
+        following = _NEXT_PIECE.match(view.text, value.end) if value.quoted else None
+        piece = read_value(view, following.end()) if following else None
+        if piece is None or not piece.quoted or " " in piece.text or _NAMES.match(view.text, piece.end):
+            return
+        yield piece
+        value = piece
 
 
 def read_block(view: View, start: int) -> Value | None:
@@ -109,6 +134,11 @@ def _closing(text: str, start: int, closing: str, escape: int) -> tuple[int, int
     while found := search(text, at):
         where = found.start()
         if text[where] == "\n":
+            if where > start and text[where - 1] == "\\" and text[where - 2] != "\\":
+                at = where + 1
+                continue
+            if folded := _folded(text, start, where, closing):
+                return folded - 1 - escape, folded
             return _without_trailing_space(text, start, where)
         slashes = where
         while slashes > start and text[slashes - 1] == "\\":
@@ -121,6 +151,16 @@ def _closing(text: str, start: int, closing: str, escape: int) -> tuple[int, int
             return where - escape, where + 1
         at = where + 1
     return _without_trailing_space(text, start, len(text))
+
+
+def _folded(text: str, start: int, line_end: int, closing: str) -> int:
+    """Return where a value that is open at the end of its line ends on a line below; 0 where it does not."""
+    lines = _FOLDED.get(closing)
+    line_end -= text[line_end - 1] == "\r"
+    if lines is None or line_end - start < 6 or " " in text[start : min(line_end, start + 64)]:
+        return 0
+    found = lines.match(text, line_end)
+    return found.end() if found else 0
 
 
 def _without_trailing_space(text: str, start: int, end: int) -> tuple[int, int]:
@@ -138,6 +178,9 @@ def _unquoted(view: View, start: int, limit: int | None = None) -> Value | None:
             end = limit
             break
         end = stop.start()
+        if text[end] in "\r\n" and end > start and (goes_on := _GOES_ON.match(text, end - 1)):
+            at = goes_on.end()
+            continue
         opening = _OPENING_OF.get(text[end])
         if opening is None or end - start > _BALANCE_WITHIN or text.count(opening, start, end) <= text.count(text[end], start, end):
             break

@@ -111,7 +111,7 @@ def test_the_patterns_that_search_text_have_no_unbounded_repeat() -> None:
 )
 def test_a_long_value_of_one_repeated_unit_is_answered_by_every_question(unit: str) -> None:
     """A pattern that tries every way to split such a value would never come back; the suite's time limit is what would catch it."""
-    value = (unit * lookalikes.LONG)[: lookalikes.LONG - 2] + "!\x00"
+    value = (unit * lookalikes.LONG)[: lookalikes.LONG - 3] + "!\x00a"
     questions = [lookalikes.is_placeholder, lookalikes.is_code, lookalikes.is_label, lookalikes.is_known_shape, lookalikes.is_path]
     questions += [lookalikes.is_name_shape, lookalikes.is_file_of_a_secret, lookalikes.is_plain, lookalikes.names_a_class]
     assert not any(question(value) for question in questions if question is not lookalikes.is_code)

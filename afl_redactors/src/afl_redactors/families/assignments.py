@@ -5,18 +5,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from afl_redactors import lookalikes
-from afl_redactors.keys import CREDENTIAL_NAME, WORDS, Trust, judge, left_of
+from afl_redactors import guesses, lookalikes
+from afl_redactors.keys import CREDENTIAL_NAME, WORDS, Trust, is_sure, judge, left_of
 from afl_redactors.markers import already_redacted
 from afl_redactors.rules import Rule, Span, matching
-from afl_redactors.values import Value, read_block, read_list, read_value
+from afl_redactors.values import Value, read_block, read_list, read_pieces, read_value
 from afl_redactors.windows import Clip, View
 
 _NAME = rf"(?P<word>{CREDENTIAL_NAME})(?P<suffix>[A-Za-z0-9_.\-]{{0,48}})"
 _TYPE = r"[&*]?[A-Za-z_][\w.]{0,40}(?:\[[\w.,\ |]{0,40}\]|<[\w.,\ |]{0,40}>)?[?!]?(?:[ ]?\|[ ]?\w{1,20}){0,4}"
 _ASSIGNMENT = re.compile(
     rf"""{_NAME}(?P<close>\\{{0,7}}["'`]{{0,2}})\]?\)?[ \t]{{0,8}}\*{{0,3}}\??
-    (?P<sep>:[ \t]{{0,4}}{_TYPE}(?:[ \t]{{1,4}}=(?![=>])|=(?=["'`]))|:=|=>|[=!]==?|=(?!~)|:(?!:|//)|[：＝]|,(?=[ \t]{{0,4}}\\{{0,7}}["'`]))
+    (?P<sep>:[ \t]{{0,4}}{_TYPE}(?:[ \t]{{1,4}}=(?![=>])|=(?=["'`]))|:=|=>|[=!]==?|=(?!~)|:(?!:|//)|[：＝]|,(?=[ \t]{{0,4}}\\{{0,7}}["'`])
+    |\|\||\?\?=?|(?<=[ ])or(?=[ ]["'`])|\((?=[ \t]{{0,4}}\\{{0,7}}["'`]|[^\s()"'`]{{5,64}}\))|(?<=[ \t])(?=\\{{0,7}}["'`]))
     (?P<gap>[ \t]{{0,8}}(?:\*{{1,3}}[ \t]{{1,2}}|\*\*(?=\S))?)""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -31,12 +32,33 @@ _ELEMENT_LEFT = re.compile(r"<[\w:.-]{0,64}$")
 _DEFAULT = re.compile(rf"{_NAME}:?[-=](?=[^}}\s])", re.VERBOSE | re.IGNORECASE)
 _DEFAULT_LEFT = re.compile(r"\$\{\w{0,64}$")
 _IN_ADDRESS = re.compile(r"://[\w.%+-]{0,64}$")
-_QUOTED_ONLY = frozenset({"=>", "==", "===", "!=", "!=="})
+_QUOTED_ONLY = frozenset({"=>", "==", "===", "!=", "!==", "||", "??", "??=", "or"})
+_SETTER = re.compile(r"(?:^|[^\w])(?:set|with|use|using|update|change|reset|verify|check|compare|encode|encrypt|hash|auth|authenticate)?_?$", re.IGNORECASE)
+_WRAPPED = re.compile(
+    r"(?P<wrapper>(?:new[ ])?[A-Za-z_][\w.:]{0,60}?)(?:<[\w, ]{0,20}>)?[(](?:[A-Za-z_][\w.:]{0,40}[(]){0,2}[ \t]{0,4}(?=[bBrRfFuU]{0,2}[\"'`])|[(]\s{0,80}(?=[bBrRfFuU]{0,2}[\"'`])"
+)
+_LOOKS_UP = re.compile(
+    r"(?:get|env|environ|read|load|fetch|find|lookup|config|conf|settings?|option|param|vault|prompt|input|ask|t|i18n|gettext|translate|require|open|path|join|resolve|"
+    r"file|exec|run|query|select|header|headers|item|field|label|text|printf?|format|sprintf|console|log|error|warn|match|test|regex|regexp|replace|split|require|import|"
+    r"describe|it|expect|key|name|column|func|function|lambda|symbol|type|typevar|newtype|secrets?|credentials?|tokens?|password|question|getpass|flag|argument|add)$",
+    re.IGNORECASE,
+)
+_CLOSES = re.compile(r"[\"'`][ \t]{0,4}(?:[,)\]}+%;.>&|]|$|\n|[ \t](?:if|else|in|and|or|not)\b)", re.MULTILINE)
+_CONNECTION_PART = re.compile(
+    r";[ ]?(?:database|data[ ]source|server|host|user|uid|user[ ]id|username|port|encrypt|trusted|integrated|ssl|initial[ ]catalog|provider|driver|timeout|pooling|"
+    r"connect|trust|persist|multiple|min|max|search|command|application)[A-Za-z ]{0,32}=",
+    re.IGNORECASE,
+)
+_TARGETS = re.compile(r"(?:^|[\n;{])[ \t]{0,64}(?:const[ ]|let[ ]|var[ ])?[\[(]?(?P<names>(?:[A-Za-z_][\w.]{0,40}[ ]?,[ ]?){1,4})$")
+_ROOM_LEFT = 160
+"""Characters before a quote in which it is looked for whether it closes another."""
 _QUOTE = re.compile(r"[bBrRfFuU]{0,2}\\{0,7}[\"'`]")
-_SURE = re.compile(r"pass|pwd|wort|contra|senha", re.IGNORECASE)
 _WHOLE_ELEMENT = re.compile(r"[^<\n]{1,4096}(?=</)")
 _WHOLE_DEFAULT = re.compile(r"[^}\n]{1,512}(?=\})")
 _ENDS_HERE = re.compile(r"[.!;,]?[ \t]{0,8}(?:[\r\n]|$|[,;}\])&\"'`，。；、！）]|\\[nr\"']|\#|//|<)")
+_ENDS_ITEM = re.compile(r"\\{0,7}[\"'`][ \t]{0,8}(?:[\r\n;})\]#\\]|//|$)")
+_IN_A_CALL = re.compile(r"\)|,[ ](?:[A-Za-z_]\w{0,40}[ ]?=|\*|\n)|,\n")
+"""What follows a variable that is handed to a call by name."""
 _ENDS_LINE = re.compile(r"[ \t]{0,8}(?:[\r\n]|$|\\[nr\"']|\#)")
 
 
@@ -50,13 +72,53 @@ def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
             if worth_hiding(view, item, trust, separator, tight=False):
                 yield item.start, item.end
         return
+    if _closes_a_string(view.text, start):
+        return
     value = read_block(view, start) if separator == ":" else None
-    value = value or read_value(view, start)
-    if value is None or not _fits(value, found, trust):
+    value = value or _wrapped(view, start, separator) or _in_its_place(view, found) or read_value(view, start)
+    if value is None or not _fits(view.text, value, found, trust):
         return
     tight = separator in {"=", "＝"} and not found["gap"] and view.text[found.start("sep") - 1] not in " \t"
     if worth_hiding(view, value, trust, separator, tight=tight):
         yield value.start, value.end
+        for piece in read_pieces(view, value):
+            yield piece.start, piece.end
+
+
+def _closes_a_string(text: str, start: int) -> bool:
+    """Say whether the quote at `start` ends a string that began before, as in `print("token=" + shown)`."""
+    if _CLOSES.match(text, start) is None:
+        return False
+    quote = text[start]
+    line = text.rfind("\n", max(0, start - _ROOM_LEFT), start) + 1
+    return text.count(quote, line or max(0, start - _ROOM_LEFT), start) % 2 == 1
+
+
+def _wrapped(view: View, start: int, separator: str) -> Value | None:
+    """Read the string in `SecretStr("...")`, `String::from("...")` or `("...")`; None where the call only looks something up."""
+    found = _WRAPPED.match(view.text, start) if separator.endswith("=") or separator == ":" else None
+    if found is None:
+        return None
+    wrapper = re.split(r"[.:_ ]|(?<=[a-z])(?=[A-Z])", found["wrapper"] or "")
+    value = None if any(_LOOKS_UP.match(part) for part in wrapper) else read_value(view, found.end())
+    return value if value is not None and value.quoted and guesses.is_sure(value.text) else None
+
+
+def _in_its_place(view: View, found: re.Match[str]) -> Value | None:
+    """Read the value of the name in `user, password = "a", "b"`: the one that stands in the same place."""
+    targets = _TARGETS.search(view.text[max(0, found.start() - 160) : found.start()]) if found["sep"] in {"=", ":="} else None
+    if targets is None or left_of(view.text, found.start()):
+        return None
+    at = found.end()
+    for _ in range(targets["names"].count(",")):
+        before = read_value(view, at)
+        comma = re.compile(r"\\?[\"'`]?[ ]?,[ ]?").match(view.text, before.end) if before else None
+        if comma is None:
+            return Value(found.end(), found.end(), "", quoted=True)
+        at = comma.end()
+    value = read_value(view, at)
+    fits = value is not None and value.quoted and guesses.is_chosen(value.text)
+    return value if fits else Value(found.end(), found.end(), "", quoted=True)
 
 
 def _is_for_another_rule(text: str, found: re.Match[str]) -> bool:
@@ -72,20 +134,35 @@ def _may_separate(text: str, found: re.Match[str]) -> bool:
     if separator in _QUOTED_ONLY:
         return _QUOTE.match(text, found.end()) is not None
     if separator == ",":
-        return bool(found["close"]) and not found["suffix"]
+        left = found.start() - len(left_of(text, found.start())) - 1
+        return bool(found["close"]) and left >= 0 and text[left] == found["close"][-1]
+    if separator == "(":
+        before = text[max(0, found.start() - 24) : found.start()]
+        return not found["close"] and not found["suffix"] and _SETTER.search(before) is not None
+    if separator == "":
+        return not found["close"]
     verb = word == "pass" and separator == ":" and text[found.start("sep") - 1] in " \t"
     return not verb  # "pass :meth:`x`" in reStructuredText
 
 
-def _fits(value: Value, found: re.Match[str], trust: Trust) -> bool:
+def _fits(text: str, value: Value, found: re.Match[str], trust: Trust) -> bool:
     """Say whether a value of this kind can follow the separator."""
     separator = found["sep"]
     if separator == ",":
-        return value.quoted and _mixed(value.text) and not lookalikes.is_known_shape(value.text)
+        return value.quoted and guesses.is_chosen(value.text)
+    if separator == "(":
+        if value.quoted:
+            return trust is Trust.STRONG and guesses.is_chosen(value.text) and (is_sure(found["word"]) or guesses.is_random(value.text))
+        return is_sure(found["word"]) and guesses.is_sure(value.text)
+    if separator == "":
+        ends = _ENDS_ITEM.match(text, value.end) is not None
+        return value.quoted and ends and trust is Trust.STRONG and guesses.is_chosen(value.text)
+    if separator in {"||", "??", "??=", "or"}:
+        return guesses.is_chosen(value.text)
     if separator in _QUOTED_ONLY:
         return trust is Trust.STRONG or _mixed(value.text)
     if separator == "=" and found["gap"] and not value.quoted and lookalikes.is_plain(value.text):
-        return _SURE.search(found["word"]) is not None
+        return is_sure(found["word"])
     return True
 
 
@@ -127,13 +204,17 @@ def worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tigh
     if len(value.text) > lookalikes.LONG:
         return True
     content = value.text.strip()
-    if lookalikes.is_placeholder(content) or lookalikes.is_reference(content) or lookalikes.is_type(content):
+    if lookalikes.is_placeholder(content) or lookalikes.is_reference(content) or lookalikes.is_type(content) or guesses.is_measure(content):
         return False
     if lookalikes.names_a_class(content) or lookalikes.is_pattern(content) or lookalikes.is_file_of_a_secret(content) or _bare_url(content):
         return False
+    if trust is Trust.RANDOM:
+        return guesses.is_random(content)
     if value.quoted:
-        return _quoted_is_worth_hiding(content, trust)
-    if lookalikes.is_code(content):
+        return not _is_a_command(view.text, value) and _quoted_is_worth_hiding(content, trust)
+    if view.text.startswith(("...", "…"), value.end) and len(content) < 16:
+        return False
+    if lookalikes.is_code(content) and not _in_a_connection_string(view.text, value):
         return False
     if lookalikes.is_plain(content):
         return _plain_is_worth_hiding(view, value, trust, separator, tight=tight)
@@ -144,8 +225,18 @@ def worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tigh
     return tight or not lookalikes.is_name_shape(content) or (len(content) >= 8 and _mixed(content))
 
 
+def _is_a_command(text: str, value: Value) -> bool:
+    """Say whether a value in backquotes is a command of a shell, whose output is meant."""
+    return text.startswith("`", value.end) and text[value.start - 2 : value.start - 1] == "=" and " " in value.text
+
+
+def _in_a_connection_string(text: str, value: Value) -> bool:
+    """Say whether `Password=a(1)` is a part of a connection string, where no call can stand."""
+    return _CONNECTION_PART.match(text, value.end) is not None and not value.text.endswith("()")
+
+
 def _quoted_is_worth_hiding(content: str, trust: Trust) -> bool:
-    if lookalikes.is_label(content):
+    if lookalikes.is_label(content) or lookalikes.names_itself(content):
         return False
     if trust is Trust.STRONG:
         return True
@@ -156,10 +247,10 @@ def _quoted_is_worth_hiding(content: str, trust: Trust) -> bool:
 
 def _plain_is_worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tight: bool) -> bool:
     word = value.text
-    if lookalikes.names_a_credential(word) or lookalikes.is_prose(word):
+    if lookalikes.names_a_credential(word) or lookalikes.names_itself(word) or lookalikes.is_prose(word) or lookalikes.is_label(word):
         return False
     if tight:
-        return True
+        return not _IN_A_CALL.match(view.text, value.end)
     if trust is Trust.STRONG and separator != "=":
         return _ENDS_HERE.match(view.text, value.end) is not None
     if trust is Trust.STRONG:
@@ -184,7 +275,7 @@ FLAGGED = Rule("cli-flag", WORDS, matching(_FLAG, _flagged), before=64, after=96
 RULES = (ASSIGNED, DEFAULT, ELEMENT, PAIRED, FLAGGED)
 
 BEHIND = re.compile(
-    r"""[A-Za-z0-9_.\-\u0130\u0131\u017f\u212a]{0,64}+(?P<behind>(?P<assigns>\\{0,7}["'`]{0,2}\]?\)?[ \t]{0,8}\*{0,3}\??(?:[:=：＝]|!=|,[ \t]{0,4}\\{0,7}["'`]))?)"""
+    r"""[A-Za-z0-9_.\-\u0130\u0131\u017f\u212a]{0,64}+(?P<behind>(?P<assigns>\\{0,7}["'`]{0,2}\]?\)?[ \t]{0,8}\*{0,3}\??(?:[:=：＝(?]|!=|\|\||(?<=[ ])or[ ]|,[ \t]{0,4}\\{0,7}["'`]|(?<=[ \t])\\{0,7}["'`]))?)"""
 )
 """The rest of a name behind its telling part, and whether an assignment may follow."""
 _OPENED = re.compile(r"(?:<[\w:.-]{0,72}|\$\{\w{0,72})\n?(?:mot de )?", re.IGNORECASE)

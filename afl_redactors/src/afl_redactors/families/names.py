@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from afl_redactors.families import assignments, chinese, context, english
-from afl_redactors.keys import FRENCH, NAME_LITERALS
+from afl_redactors.keys import BEFORE_PASSE, FRENCH, NAME_LITERALS
 from afl_redactors.rules import Lead, Rule
 from afl_redactors.windows import View
 
@@ -28,7 +28,7 @@ def _named(view: View, start: int, end: int) -> Sequence[Rule]:
 
 
 def _pass(view: View, start: int, end: int) -> Sequence[Rule]:
-    if view.text[end : end + 1] in _ORDINARY and not view.seen.endswith(FRENCH, 0, start):
+    if view.text[end : end + 1] in _ORDINARY and not view.seen.endswith(BEFORE_PASSE, 0, start):
         return ()
     return _named(view, start, end)
 
