@@ -67,15 +67,15 @@ def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
     trust = judge(left_of(view.text, found.start()), found["word"], found["suffix"])
     if trust is Trust.NONE or _is_for_another_rule(view.text, found) or not _may_separate(view.text, found):
         return
-    if view.text[start : start + 1] == "[":
+    if trust is not Trust.RANDOM and view.text[start : start + 1] == "[":
         for item in read_list(view, start):
             if worth_hiding(view, item, trust, separator, tight=False):
                 yield item.start, item.end
         return
     if _closes_a_string(view.text, start):
         return
-    value = read_block(view, start) if separator == ":" else None
-    value = value or _wrapped(view, start, separator) or _in_its_place(view, found) or read_value(view, start)
+    value = read_block(view, start) if separator == ":" and trust is not Trust.RANDOM else None
+    value = value or _wrapped(view, start, separator, trust) or _in_its_place(view, found) or read_value(view, start)
     if value is None or not _fits(view.text, value, found, trust):
         return
     tight = separator in {"=", "＝"} and not found["gap"] and view.text[found.start("sep") - 1] not in " \t"
@@ -94,9 +94,9 @@ def _closes_a_string(text: str, start: int) -> bool:
     return text.count(quote, line or max(0, start - _ROOM_LEFT), start) % 2 == 1
 
 
-def _wrapped(view: View, start: int, separator: str) -> Value | None:
+def _wrapped(view: View, start: int, separator: str, trust: Trust) -> Value | None:
     """Read the string in `SecretStr("...")`, `String::from("...")` or `("...")`; None where the call only looks something up."""
-    found = _WRAPPED.match(view.text, start) if separator.endswith("=") or separator == ":" else None
+    found = _WRAPPED.match(view.text, start) if trust is not Trust.RANDOM and (separator.endswith("=") or separator == ":") else None
     if found is None:
         return None
     wrapper = re.split(r"[.:_ ]|(?<=[a-z])(?=[A-Z])", found["wrapper"] or "")
@@ -168,7 +168,7 @@ def _fits(text: str, value: Value, found: re.Match[str], trust: Trust) -> bool:
 
 def _flagged(view: View, found: re.Match[str]) -> Iterator[Span]:
     trust = judge(found["left"], found["word"], found["suffix"])
-    value = read_value(view, found.end()) if trust is not Trust.NONE else None
+    value = read_value(view, found.end()) if trust not in {Trust.NONE, Trust.RANDOM} else None
     if value is None:
         return
     if not value.quoted and lookalikes.is_plain(value.text) and lookalikes.is_prose(value.text):
@@ -181,7 +181,7 @@ def _paired(view: View, found: re.Match[str]) -> Iterator[Span]:
     if not _PAIR_LEFT.search(view.text[max(0, found.start() - 96) : found.start()]):
         return
     trust = judge(left_of(view.text, found.start()), found["word"], found["suffix"])
-    value = read_value(view, found.end()) if trust is not Trust.NONE else None
+    value = read_value(view, found.end()) if trust not in {Trust.NONE, Trust.RANDOM} else None
     if value is not None and worth_hiding(view, value, Trust.STRONG, ":", tight=False):
         yield value.start, value.end
 
@@ -190,7 +190,7 @@ def _enclosed(view: View, found: re.Match[str]) -> Iterator[Span]:
     before = view.text[max(0, found.start() - 66) : found.start()]
     for left, whole in ((_ELEMENT_LEFT, _WHOLE_ELEMENT), (_DEFAULT_LEFT, _WHOLE_DEFAULT)):
         value = whole.match(view.text, found.end()) if left.search(before) else None
-        if value is None or judge(left_of(view.text, found.start()), found["word"], found["suffix"]) is Trust.NONE:
+        if value is None or judge(left_of(view.text, found.start()), found["word"], found["suffix"]) in {Trust.NONE, Trust.RANDOM}:
             continue
         inner = value.group()
         if not (lookalikes.is_placeholder(inner) or already_redacted(inner) or lookalikes.is_label(inner) or lookalikes.is_type(inner)):
@@ -275,7 +275,7 @@ FLAGGED = Rule("cli-flag", WORDS, matching(_FLAG, _flagged), before=64, after=96
 RULES = (ASSIGNED, DEFAULT, ELEMENT, PAIRED, FLAGGED)
 
 BEHIND = re.compile(
-    r"""[A-Za-z0-9_.\-\u0130\u0131\u017f\u212a]{0,64}+(?P<behind>(?P<assigns>\\{0,7}["'`]{0,2}\]?\)?[ \t]{0,8}\*{0,3}\??(?:[:=：＝(?]|!=|\|\||(?<=[ ])or[ ]|,[ \t]{0,4}\\{0,7}["'`]|(?<=[ \t])\\{0,7}["'`]))?)"""
+    r"""[A-Za-z0-9_.\-\u0130\u0131\u017f\u212a]{0,64}+(?P<behind>(?P<assigns>\\{0,7}["'`]{0,2}\]?\)?[ \t]{0,8}\*{0,3}\??(?:[:=：＝]|!=|\?\?|\|\||\((?=[ \t]{0,4}[\\"'`]|[^\s()"'`]{5,64}\))|(?<=[ ])or[ ](?=["'`])|,[ \t]{0,4}\\{0,7}["'`]|(?<=[ \t])\\{0,7}["'`]))?)"""
 )
 """The rest of a name behind its telling part, and whether an assignment may follow."""
 _OPENED = re.compile(r"(?:<[\w:.-]{0,72}|\$\{\w{0,72})\n?(?:mot de )?", re.IGNORECASE)

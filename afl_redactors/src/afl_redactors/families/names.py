@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from afl_redactors.families import assignments, chinese, context, english
@@ -28,9 +29,19 @@ def _named(view: View, start: int, end: int) -> Sequence[Rule]:
 
 
 def _pass(view: View, start: int, end: int) -> Sequence[Rule]:
-    if view.text[end : end + 1] in _ORDINARY and not view.seen.endswith(BEFORE_PASSE, 0, start):
+    following = view.text[end : end + 1]
+    if following == "\n" and view.text[max(0, start - 8) : start].rstrip(" \t")[-1:] in {"", "\n"}:
+        return ()  # a statement alone on its line
+    if following in _ORDINARY and not view.seen.endswith(BEFORE_PASSE, 0, start):
         return ()
     return _named(view, start, end)
+
+
+def _any_key(view: View, start: int, end: int) -> Sequence[Rule]:
+    if _OF_A_KEY.match(view.text, end) is None:
+        return ()
+    view.names.append(start)
+    return _ASSIGNED
 
 
 def _chinese(view: View, start: int, _end: int) -> Sequence[Rule]:
@@ -39,13 +50,20 @@ def _chinese(view: View, start: int, _end: int) -> Sequence[Rule]:
 
 
 _BESIDE = (context.BESIDE,)
+_ASSIGNED = (assignments.ASSIGNED,)
+_ANY_KEY = ("_key", "-key")
+_OF_A_KEY = re.compile(
+    r"""[A-Za-z0-9_.\-]{0,48}\\{0,7}["'`]{0,2}\]?\)?[ \t]{0,8}\*{0,3}\??(?:[:=：＝|?!,]|or[ ]){1,3}[^\n]{0,48}?[A-Za-z0-9+/_.=~-]{16}"""
+)
+"""What has to follow the name of a key of any kind: a value so long that it may be random."""
 
 _ORDINARY = frozenset("abdefghijklmnoqrstuvxyz")
 """Letters behind "pass" that make it an ordinary word: "passed", "passing". What says more is "password", "passcode", "passphrase"."""
 _PASS = "pass"
 
 LEADS = (
-    Lead(tuple(literal for literal in NAME_LITERALS if literal != _PASS), _named),
+    Lead(tuple(literal for literal in NAME_LITERALS if literal != _PASS and literal not in _ANY_KEY), _named),
+    Lead(_ANY_KEY, _any_key),
     Lead((_PASS,), _pass),
     Lead(chinese.WORDS, _chinese),
 )
