@@ -17,12 +17,12 @@ _MEASURE = re.compile(
     (?:hsl|rgb|rgba|hsla|var|calc|url)\([^()]{0,80}(?:\([^()]{0,80}\))?[^()]{0,20}\)""",
     re.VERBOSE | re.IGNORECASE,
 )
-_DOTTED = re.compile(r"[a-z_][A-Za-z0-9_-]{0,30}(?:\.[A-Za-z_][A-Za-z0-9_-]{0,60}){2,8}")
-_CODE_LIKE = re.compile(r"[(\[{]|[)\]}];?$|->|=>|::|^[@&*][A-Za-z]|^\$[A-Za-z_]|^%\w{1,40}%|^--?[A-Za-z]|^<[/!A-Za-z]|//")
+_DOTTED = re.compile(r"[a-z_]{1,40}(?:\.[A-Za-z_-]{1,60}){1,8}\.[A-Za-z_][A-Za-z0-9_-]{0,60}")
+_CODE_LIKE = re.compile(r"[A-Za-z_]\(|\w\[\w{0,40}\]|^[(\[{]|[)\]}];?$|->|=>|::|^[@&*][A-Za-z]|^\$[A-Za-z_]|^%\w{1,40}%|^--?[A-Za-z]|^<[/!A-Za-z]|//")
 _HEX = re.compile(r"[0-9a-f]{32,128}|[0-9A-F]{32,128}")
 _PLAIN_BLOB = re.compile(r"[A-Za-z0-9+/_.=~-]{16,512}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
-_LONG_WORD = re.compile(r"[A-Za-z]{12}|(?:[a-z]{4,12}[-_./]){2}[a-z]{3}")
+_LONG_WORD = re.compile(r"[a-z]{9}|(?:[A-Za-z][a-z]{3,12}[-_./]){2}[a-z]{3}|(?:[A-Z][a-z]{3,12}){3}")
 
 
 def is_measure(value: str) -> bool:
@@ -40,7 +40,8 @@ def is_chosen(value: str) -> bool:
         return False
     if is_measure(value) or lookalikes.is_placeholder(value) or lookalikes.is_reference(value) or lookalikes.is_file_of_a_secret(value):
         return False
-    return not lookalikes.is_known_shape(value) and not lookalikes.is_path(value) and not lookalikes.is_pattern(value)
+    known = lookalikes.is_known_shape(value) and not ("#" in value[1:] and is_mixed(value))
+    return not known and not lookalikes.is_path(value) and not lookalikes.is_pattern(value)
 
 
 def is_sure(value: str) -> bool:

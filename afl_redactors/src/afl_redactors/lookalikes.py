@@ -151,7 +151,7 @@ def names_a_class(value: str) -> bool:
 
 def is_type(value: str) -> bool:
     """Say whether `value` is the name of a type or a constant: `string`, `None`, `str|None`."""
-    return all(part.strip().strip("?;[]").casefold() in wordlists.TYPES for part in value.split("|")) if len(value) <= 64 else False
+    return all(part.strip().strip("?!;[]").casefold() in wordlists.TYPES for part in value.split("|")) if len(value) <= 64 else False
 
 
 def is_plain(value: str) -> bool:

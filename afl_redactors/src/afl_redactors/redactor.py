@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
 from afl_core.spec.redactor import Finding, Redaction
-from afl_redactors.families import assignments, context, english, headers, names, pem, told, urls
+from afl_redactors.families import assignments, calls, commands, context, english, headers, names, pem, structures, tables, told, urls
 from afl_redactors.formats import rule_of
 from afl_redactors.markers import MARKER, MASK, marker, masked
 from afl_redactors.matcher import matcher
@@ -24,7 +24,11 @@ RULES: tuple[Rule, ...] = (
     *(rule for rule, _ in FORMATS),
     *urls.RULES,
     *headers.RULES,
+    *structures.RULES,
     *assignments.RULES,
+    *commands.RULES,
+    *calls.RULES,
+    *tables.RULES,
     *told.RULES,
     *english.RULES,
     *context.RULES,
@@ -39,6 +43,9 @@ LEADS: tuple[Lead, ...] = (
     *(lead for _, leads in FORMATS for lead in leads),
     *urls.LEADS,
     *headers.LEADS,
+    *structures.LEADS,
+    *commands.LEADS,
+    *calls.LEADS,
     *told.LEADS,
     *names.LEADS,
 )

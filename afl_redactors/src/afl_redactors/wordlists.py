@@ -101,7 +101,7 @@ PROSE = _words(
     like about into over under per via user users admin-only server-side client-side up-to-date out-of-date one-time short-lived
     long-lived read-only write-only case-sensitive user-defined plain-text present absent visible local remote global fake dummy
     real temporary internal external free open closed easy hard simple complex tested checked bound being part easily probably
-    maybe gibberish garbage nonsense
+    maybe gibberish garbage nonsense write
     """
 )
 """Words that continue a sentence behind "the password is"."""

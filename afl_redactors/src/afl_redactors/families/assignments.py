@@ -31,7 +31,7 @@ _ELEMENT = re.compile(rf"{_NAME}(?:[ ][^<>\n]{{0,100}})?>(?=[^<\s])", re.VERBOSE
 _ELEMENT_LEFT = re.compile(r"<[\w:.-]{0,64}$")
 _DEFAULT = re.compile(rf"{_NAME}:?[-=](?=[^}}\s])", re.VERBOSE | re.IGNORECASE)
 _DEFAULT_LEFT = re.compile(r"\$\{\w{0,64}$")
-_IN_ADDRESS = re.compile(r"://[\w.%+-]{0,64}$")
+_IN_ADDRESS = re.compile(r"://[\w.%+-]{0,64}$|arn:[\w-]{1,16}:[^\s\"']{0,48}$")
 _QUOTED_ONLY = frozenset({"=>", "==", "===", "!=", "!==", "||", "??", "??=", "or"})
 _SETTER = re.compile(r"(?:^|[^\w])(?:set|with|use|using|update|change|reset|verify|check|compare|encode|encrypt|hash|auth|authenticate)?_?$", re.IGNORECASE)
 _WRAPPED = re.compile(
@@ -40,7 +40,7 @@ _WRAPPED = re.compile(
 _LOOKS_UP = re.compile(
     r"(?:get|env|environ|read|load|fetch|find|lookup|config|conf|settings?|option|param|vault|prompt|input|ask|t|i18n|gettext|translate|require|open|path|join|resolve|"
     r"file|exec|run|query|select|header|headers|item|field|label|text|printf?|format|sprintf|console|log|error|warn|match|test|regex|regexp|replace|split|require|import|"
-    r"describe|it|expect|key|name|column|func|function|lambda|symbol|type|typevar|newtype|secrets?|credentials?|tokens?|password|question|getpass|flag|argument|add)$",
+    r"describe|it|expect|key|name|column|func|function|lambda|symbol|type|typevar|newtype|question|getpass|flag|argument|add)$",
     re.IGNORECASE,
 )
 _CLOSES = re.compile(r"[\"'`][ \t]{0,4}(?:[,)\]}+%;.>&|]|$|\n|[ \t](?:if|else|in|and|or|not)\b)", re.MULTILINE)

@@ -15,9 +15,9 @@ from afl_redactors.rules import Rule, Span
 from afl_redactors.windows import Clip, View
 
 _WORD = re.compile(
-    r"""(?<![A-Za-z0-9])(?:pass(?:words?|wd|codes?|phrases?)|credentials?|secrets?|(?:api|access|secret|private)[ _-]?keys?
+    r"""(?<![A-Za-z0-9/.@\\])(?:pwd?|p/w|pass(?:words?|wd|codes?|phrases?)|credentials?|secrets?|(?:api|access|secret|private)[ _-]?keys?
     |(?<!max[ _])(?<!per[ -])(?<!input[ _])(?<!output[ _])(?<!next[ _])(?<!stop[ _])(?<!each[ ])(?<!context[ ])token(?![ _-](?:count|limit|budget|usage|window|cost|price|bucket|ring|size|length|stream|type|per|ratio|id)s?\b)
-    |passwor[dt]e?|kennwort|contraseña|senha|mot[ ]de[ ]passe)(?![A-Za-z0-9_-])
+    |passwor[dt]e?|kennwort|contraseña|senha|mot[ ]de[ ]passe)(?![A-Za-z0-9_-]|[/.@][A-Za-z])
     |密码|密碼|口令|密钥|密鑰|金鑰|令牌|秘钥|密匙|пароль|パスワード|비밀번호""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -34,6 +34,7 @@ _BESIDE = re.compile(
 _BEFORE = re.compile(
     r"[\"'`”)*]{0,2}[ \t]{1,2}(?:is|was|as|=|are)[ \t](?:(?:my|the|our|your|a|an|new|old|current|admin|root)[ \t]){0,3}$", re.IGNORECASE
 )
+_BEGINS_WITH_VARIABLE = re.compile(r"\$[A-Za-z_]\w{0,60}[/.:-]|\d{1,2}\*[A-Za-z]")
 _LONGEST = 256
 """Characters. A longer word, or one that begins outside the window, is a blob and no credential somebody wrote into a sentence."""
 _FAR = 512
@@ -113,6 +114,8 @@ def _looks_secret(token: str, near: Callable[[], bool]) -> bool:
         return False
     if any(part != token and lookalikes.is_known_shape(part) for part in (token.rstrip("!"), token.lstrip("@#~$"))):
         return False
+    if _BEGINS_WITH_VARIABLE.match(token):
+        return False
     letters = any(letter.isalpha() for letter in token)
     if lookalikes.is_name_shape(token.rstrip("!")):
         return near()
@@ -134,6 +137,8 @@ BESIDE = Rule(
     "credential-context",
     (
         "pass",
+        "pw",
+        "p/w",
         "credential",
         "secret",
         "key",

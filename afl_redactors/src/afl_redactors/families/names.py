@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from afl_redactors.families import assignments, chinese, context, english
+from afl_redactors.families import assignments, chinese, context, english, tables
 from afl_redactors.keys import BEFORE_PASSE, FRENCH, NAME_LITERALS
 from afl_redactors.rules import Lead, Rule
 from afl_redactors.windows import View
@@ -14,9 +14,12 @@ from afl_redactors.windows import View
 def _named(view: View, start: int, end: int) -> Sequence[Rule]:
     text = view.text
     view.names.append(start)
+    if text[end : end + 1] in _GOES_ON and text[end - 2 : end + 1] not in _ABBREVIATED:
+        return ()
     rest = assignments.BEHIND.match(text, end)
     assert rest is not None  # noqa: S101 - it matches nothing as well
     rules = assignments.worth(view, start, end, rest)
+    rules += tables.worth(view, start, rest.start("behind"))
     if english.worth(text, start, rest.start("behind")):
         rules.append(english.TOLD)
     if context.worth(text, start):
@@ -30,11 +33,12 @@ def _named(view: View, start: int, end: int) -> Sequence[Rule]:
 
 def _pass(view: View, start: int, end: int) -> Sequence[Rule]:
     following = view.text[end : end + 1]
-    if following == "\n" and view.text[max(0, start - 8) : start].rstrip(" \t")[-1:] in {"", "\n"}:
+    if following == "\n" and view.text[max(0, start - 8) : start].rstrip(" \t")[-1:] in _LINE_BEGINS:
+        view.names.append(start)
         return ()  # a statement alone on its line
     if following in _ORDINARY and not view.seen.endswith(BEFORE_PASSE, 0, start):
         return ()
-    return _named(view, start, end)
+    return _named(view, start, end + _REST_OF_PASS.get(view.seen[end : end + 2], 0))
 
 
 def _any_key(view: View, start: int, end: int) -> Sequence[Rule]:
@@ -44,12 +48,12 @@ def _any_key(view: View, start: int, end: int) -> Sequence[Rule]:
     return _ASSIGNED
 
 
-def _chinese(view: View, start: int, _end: int) -> Sequence[Rule]:
+def _chinese(view: View, start: int, end: int) -> Sequence[Rule]:
     view.names.append(start)
-    return _BESIDE if context.worth(view.text, start) else ()
+    rules = tables.worth(view, start, end)
+    return [*rules, context.BESIDE] if context.worth(view.text, start) else rules
 
 
-_BESIDE = (context.BESIDE,)
 _ASSIGNED = (assignments.ASSIGNED,)
 _ANY_KEY = ("_key", "-key")
 _OF_A_KEY = re.compile(
@@ -57,9 +61,15 @@ _OF_A_KEY = re.compile(
 )
 """What has to follow the name of a key of any kind: a value so long that it may be random."""
 
+_GOES_ON = frozenset("acdefghijklmnopqrtuvwxyz")
+"""Letters behind a telling part that make another word of it: "tokenize". An "s" makes it a plural, and a "b" may begin "base64"."""
+_LINE_BEGINS = frozenset({"", "\n"})
+_ABBREVIATED = frozenset({"pwd", "PWd", "Pwd"})
 _ORDINARY = frozenset("abdefghijklmnoqrstuvxyz")
 """Letters behind "pass" that make it an ordinary word: "passed", "passing". What says more is "password", "passcode", "passphrase"."""
 _PASS = "pass"
+_REST_OF_PASS = {"wo": 4, "wd": 2, "co": 4, "ph": 6, "wr": 3, "e ": 1, "e:": 1, "e=": 1}
+"""How much farther the telling part goes: "password", "passwd", "passcode", "passphrase"."""
 
 LEADS = (
     Lead(tuple(literal for literal in NAME_LITERALS if literal != _PASS and literal not in _ANY_KEY), _named),
