@@ -12,7 +12,7 @@ SYMBOLS = frozenset("!@#$%^&*+=~?|;<>")
 
 _WORD = re.compile(r"\S{5,512}")
 _MEASURE = re.compile(
-    r"""[xX]|-?\d{1,3}|-?\d{1,9}\.\d{1,9}(?:rem|em|px|%|s|ms|vh|vw|f)?|-?\d{1,9}[ ]?(?:rem|em|px|%|ms|s|m|h|d|bytes?|bits?|kb|mb|chars?|characters)|
+    r"""[A-Za-z]|-?\d{1,3}|-?\d{1,9}\.\d{1,9}(?:rem|em|px|%|s|ms|vh|vw|f)?|-?\d{1,9}[ ]?(?:rem|em|px|%|ms|s|m|h|d|bytes?|bits?|kb|mb|chars?|characters)|
     [\^~<>=]{1,2}[ ]?v?\d{1,6}(?:\.[\dx*]{1,6}){0,3}(?:-[\w.]{1,24})?|v?\d{1,6}\.\d{1,6}\.\d{1,6}(?:[-+][A-Za-z][\w.]{0,24})?|
     (?:hsl|rgb|rgba|hsla|var|calc|url)\([^()]{0,80}(?:\([^()]{0,80}\))?[^()]{0,20}\)""",
     re.VERBOSE | re.IGNORECASE,

@@ -14,7 +14,7 @@ CREDENTIAL_NAME = (
     r"(?<![A-Za-z])mdp(?![a-z])|senha|парол[ья]|パスワード|비밀번호|패스워드|비번|암호|토큰|"
     r"(?:api|access|account|private|signing|signature|encryption|encrypt|decryption|master|auth|authentication|authorization|service|storage|deploy|session|shared|app|subscription|admin|licen[cs]e|"
     r"aes|hmac|jwt|crypto|cipher|webhook|consumer|integration|client|preshared|pre-shared|recovery|root|vapid|sas|sdk|ssh|security)[_\-.\ ]?key|"
-    r"(?<![A-Za-z0-9])_auth(?=[\"']?[ ]?=)|x-(?:amz|goog)-signature|(?<=[A-Za-z0-9])[_-]key(?![a-z]))"
+    r"(?<![A-Za-z0-9])_auth(?=[\"']?[ ]?=)|x-(?:amz|goog)-signature|(?<=[A-Za-z0-9])[_-]key(?![a-z])|(?:(?-i:(?<=[a-z])Key)|(?<![A-Za-z0-9_-])key)(?=\\{0,3}[\"']?\]?[ ]?[=:]))"
 )
 """A regular expression (verbose, case-insensitive) for the telling part of a name."""
 
@@ -50,6 +50,9 @@ WORDS = (
     "-signature",
 )
 
+BARE_KEYS = ("key=", "key =", "key:", "key\":", "key':", "key\\\":", "key\\\\\\\":", "key\"]", "key']")
+"""A key of whatever kind with what may follow it: the word alone stands in too many ordinary texts."""
+
 NAME_LITERALS = (
     *(word for word in WORDS if word not in ("key", "-signature")),
     *(f"{kind}{joint}key" for kind in sorted(wordlists.KINDS_OF_KEY) for joint in ("", "_", "-", ".", " ")),
@@ -57,6 +60,7 @@ NAME_LITERALS = (
     "x-goog-signature",
     "_key",
     "-key",
+    *BARE_KEYS,
 )
 """What the telling part of a name begins with, in full: each stands where a match of `CREDENTIAL_NAME` begins, or `FRENCH` before it."""
 
@@ -69,7 +73,7 @@ BEFORE_PASSE = (FRENCH, "mot_de_", "mot-de-", "motde", "mot.de.", "palavra-", "p
 _LEFT = re.compile(r"[\w$.-]{0,64}$")
 _SEGMENT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _UNSURE = re.compile(r"token|secret|credential|토|.{0,16}key|_auth|x-", re.IGNORECASE)
-_ANY_KEY = frozenset({"_key", "-key"})
+_ANY_KEY = frozenset({"_key", "-key", "key"})
 
 
 _TELLING = re.compile(r"pass|pwd|secret|token|(?<![A-Za-z])key(?![A-Za-z])", re.IGNORECASE)
@@ -79,10 +83,16 @@ class Trust(Enum):
     """How far a name is believed."""
 
     NONE = 0
-    RANDOM = 1
+    BARE = 1
+    """A key: believed where the value looks random beyond doubt."""
+    RANDOM = 4
     """A key of some kind: believed where the value looks random."""
     WEAK = 2
     STRONG = 3
+
+
+GUESSED = frozenset({Trust.BARE, Trust.RANDOM})
+"""Names that are believed for the sake of their values."""
 
 
 def left_of(text: str, start: int) -> str:
@@ -123,7 +133,9 @@ def judge(left: str, word: str, suffix: str) -> Trust:
     if (folded == "pwd" and word.isupper() and not before) or left.endswith("OLD"):
         return Trust.WEAK
     if folded in _ANY_KEY:
-        return Trust.NONE if nearest in wordlists.NOT_BEFORE_KEY else Trust.RANDOM
+        if nearest in wordlists.NOT_BEFORE_KEY:
+            return Trust.NONE
+        return Trust.RANDOM if nearest else Trust.BARE
     if is_sure(folded):
         return Trust.STRONG
     bare = folded in {"token", "secret", "credential"} and not before and not after

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from types import MappingProxyType
 
 from afl_core.spec.redactor import Finding, Redaction
+from afl_redactors.echoes import echoes
 from afl_redactors.families import assignments, calls, commands, context, english, headers, names, pem, structures, tables, told, urls
 from afl_redactors.formats import rule_of
 from afl_redactors.markers import MARKER, MASK, marker, masked
@@ -117,6 +118,10 @@ def redact_counting(text: str, *, everywhere: bool = False, options: Collection[
         spans, view = _found(draft.text, options, everywhere=everywhere)
         steps += view.steps
         merged = _merged(draft.original(span, name) for span, name in _whole_markers(draft.text, spans, view.text)) if spans else []
+        if not merged:
+            again = list(echoes(view.text, ((text[one.start : one.end], one.rule) for one in findings)))
+            steps += len(again)
+            merged = _merged(draft.original(span, name) for span, name in again)
         if not merged:
             return Redaction(draft.text, tuple(findings)), steps
         findings = _merged([*merged, *findings])

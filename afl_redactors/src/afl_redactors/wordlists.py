@@ -74,7 +74,7 @@ TYPES = _words(
     """
     string str int integer number bool boolean any unknown none null nil undefined true false bytes bytearray object text
     varchar char optional required void never uuid secretstr securestring buffer array list dict map float double date datetime
-    symbol function password token secret credential credentials apikey key jwt yes no on off self this
+    symbol function password token secret credential credentials apikey key jwt eof yes no on off self this
     """
 )
 """Names of types and constants."""
@@ -117,7 +117,7 @@ STAND_INS = _words(
 
 CREDENTIAL_WORDS = _words(
     """
-    password passwords passcode passphrase passwd token tokens secret secrets credential credentials key keys pin
+    pass password passwords passcode passphrase passwd token tokens secret secrets credential credentials key keys pin
     passwort kennwort schlüssel zugangsdaten geheimnis contraseña contraseñas clave claves secreto passe senha senhas chave segredo
     пароль пароля пароли паролем ключ ключи токен токена секрет секретный パスワード 비밀번호 암호 패스워드 토큰 密码 密碼 口令 密钥 令牌
     wachtwoord hasło heslo parola şifre lösenord

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from afl_redactors import guesses, lookalikes
-from afl_redactors.keys import CREDENTIAL_NAME, WORDS, Trust, is_sure, judge, left_of
+from afl_redactors.keys import CREDENTIAL_NAME, GUESSED, WORDS, Trust, is_sure, judge, left_of
 from afl_redactors.markers import already_redacted
 from afl_redactors.rules import Rule, Span, matching
 from afl_redactors.values import Value, read_block, read_list, read_pieces, read_value
@@ -67,14 +67,14 @@ def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
     trust = judge(left_of(view.text, found.start()), found["word"], found["suffix"])
     if trust is Trust.NONE or _is_for_another_rule(view.text, found) or not _may_separate(view.text, found):
         return
-    if trust is not Trust.RANDOM and view.text[start : start + 1] == "[":
+    if trust not in GUESSED and view.text[start : start + 1] == "[":
         for item in read_list(view, start):
             if worth_hiding(view, item, trust, separator, tight=False):
                 yield item.start, item.end
         return
     if _closes_a_string(view.text, start):
         return
-    value = read_block(view, start) if separator == ":" and trust is not Trust.RANDOM else None
+    value = read_block(view, start) if separator == ":" and trust not in GUESSED else None
     value = value or _wrapped(view, start, separator, trust) or _in_its_place(view, found) or read_value(view, start)
     if value is None or not _fits(view.text, value, found, trust):
         return
@@ -82,6 +82,8 @@ def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
     if worth_hiding(view, value, trust, separator, tight=tight):
         yield value.start, value.end
         for piece in read_pieces(view, value):
+            if lookalikes.is_placeholder(piece.text):
+                return
             yield piece.start, piece.end
 
 
@@ -96,7 +98,7 @@ def _closes_a_string(text: str, start: int) -> bool:
 
 def _wrapped(view: View, start: int, separator: str, trust: Trust) -> Value | None:
     """Read the string in `SecretStr("...")`, `String::from("...")` or `("...")`; None where the call only looks something up."""
-    found = _WRAPPED.match(view.text, start) if trust is not Trust.RANDOM and (separator.endswith("=") or separator == ":") else None
+    found = _WRAPPED.match(view.text, start) if trust not in GUESSED and (separator.endswith("=") or separator == ":") else None
     if found is None:
         return None
     wrapper = re.split(r"[.:_ ]|(?<=[a-z])(?=[A-Z])", found["wrapper"] or "")
@@ -168,7 +170,7 @@ def _fits(text: str, value: Value, found: re.Match[str], trust: Trust) -> bool:
 
 def _flagged(view: View, found: re.Match[str]) -> Iterator[Span]:
     trust = judge(found["left"], found["word"], found["suffix"])
-    value = read_value(view, found.end()) if trust not in {Trust.NONE, Trust.RANDOM} else None
+    value = read_value(view, found.end()) if trust not in {Trust.NONE, *GUESSED} else None
     if value is None:
         return
     if not value.quoted and lookalikes.is_plain(value.text) and lookalikes.is_prose(value.text):
@@ -181,7 +183,7 @@ def _paired(view: View, found: re.Match[str]) -> Iterator[Span]:
     if not _PAIR_LEFT.search(view.text[max(0, found.start() - 96) : found.start()]):
         return
     trust = judge(left_of(view.text, found.start()), found["word"], found["suffix"])
-    value = read_value(view, found.end()) if trust not in {Trust.NONE, Trust.RANDOM} else None
+    value = read_value(view, found.end()) if trust not in {Trust.NONE, *GUESSED} else None
     if value is not None and worth_hiding(view, value, Trust.STRONG, ":", tight=False):
         yield value.start, value.end
 
@@ -190,7 +192,7 @@ def _enclosed(view: View, found: re.Match[str]) -> Iterator[Span]:
     before = view.text[max(0, found.start() - 66) : found.start()]
     for left, whole in ((_ELEMENT_LEFT, _WHOLE_ELEMENT), (_DEFAULT_LEFT, _WHOLE_DEFAULT)):
         value = whole.match(view.text, found.end()) if left.search(before) else None
-        if value is None or judge(left_of(view.text, found.start()), found["word"], found["suffix"]) in {Trust.NONE, Trust.RANDOM}:
+        if value is None or judge(left_of(view.text, found.start()), found["word"], found["suffix"]) in {Trust.NONE, *GUESSED}:
             continue
         inner = value.group()
         if not (lookalikes.is_placeholder(inner) or already_redacted(inner) or lookalikes.is_label(inner) or lookalikes.is_type(inner)):
@@ -208,8 +210,8 @@ def worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tigh
         return False
     if lookalikes.names_a_class(content) or lookalikes.is_pattern(content) or lookalikes.is_file_of_a_secret(content) or _bare_url(content):
         return False
-    if trust is Trust.RANDOM:
-        return guesses.is_random(content)
+    if trust in GUESSED:
+        return guesses.is_random(content) and (trust is Trust.RANDOM or (guesses.is_mixed(content) and len(content) >= 20 and "/" not in content))
     if value.quoted:
         return not _is_a_command(view.text, value) and _quoted_is_worth_hiding(content, trust)
     if view.text.startswith(("...", "…"), value.end) and len(content) < 16:

@@ -34,7 +34,7 @@ _BESIDE = re.compile(
 _BEFORE = re.compile(
     r"[\"'`”)*]{0,2}[ \t]{1,2}(?:is|was|as|=|are)[ \t](?:(?:my|the|our|your|a|an|new|old|current|admin|root)[ \t]){0,3}$", re.IGNORECASE
 )
-_BEGINS_WITH_VARIABLE = re.compile(r"\$[A-Za-z_]\w{0,60}[/.:-]|\d{1,2}\*[A-Za-z]")
+_OF_CODE = re.compile(r"[a-z_]{1,20}\d?[a-z_]{0,20}\d?(?:\.[a-z_]{1,20}\d?[a-z_]{0,20}\d?){1,6}$|0x[0-9a-f]{1,16}[:,]|\$[A-Za-z_]\w{0,60}[/.:-]|\d{1,2}\*[A-Za-z]")
 _LONGEST = 256
 """Characters. A longer word, or one that begins outside the window, is a blob and no credential somebody wrote into a sentence."""
 _FAR = 512
@@ -114,7 +114,7 @@ def _looks_secret(token: str, near: Callable[[], bool]) -> bool:
         return False
     if any(part != token and lookalikes.is_known_shape(part) for part in (token.rstrip("!"), token.lstrip("@#~$"))):
         return False
-    if _BEGINS_WITH_VARIABLE.match(token):
+    if _OF_CODE.match(token):
         return False
     letters = any(letter.isalpha() for letter in token)
     if lookalikes.is_name_shape(token.rstrip("!")):

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from afl_redactors.families import assignments, chinese, context, english, tables
-from afl_redactors.keys import BEFORE_PASSE, FRENCH, NAME_LITERALS
+from afl_redactors.keys import BARE_KEYS, BEFORE_PASSE, FRENCH, NAME_LITERALS
 from afl_redactors.rules import Lead, Rule
 from afl_redactors.windows import View
 
@@ -42,7 +42,7 @@ def _pass(view: View, start: int, end: int) -> Sequence[Rule]:
 
 
 def _any_key(view: View, start: int, end: int) -> Sequence[Rule]:
-    if _OF_A_KEY.match(view.text, end) is None:
+    if _OF_A_KEY.match(view.text, start + (4 if view.seen[start] in "_-" else 3)) is None:
         return ()
     view.names.append(start)
     return _ASSIGNED
@@ -55,7 +55,7 @@ def _chinese(view: View, start: int, end: int) -> Sequence[Rule]:
 
 
 _ASSIGNED = (assignments.ASSIGNED,)
-_ANY_KEY = ("_key", "-key")
+_ANY_KEY = ("_key", "-key", *BARE_KEYS)
 _OF_A_KEY = re.compile(
     r"""[A-Za-z0-9_.\-]{0,48}\\{0,7}["'`]{0,2}\]?\)?[ \t]{0,8}\*{0,3}\??(?:[:=：＝|?!,]|or[ ]){1,3}[^\n]{0,48}?[A-Za-z0-9+/_.=~-]{16}"""
 )

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from afl_redactors import guesses, lookalikes
 from afl_redactors.families import chinese
-from afl_redactors.keys import CREDENTIAL_NAME, WORDS, Trust, is_sure, judge, left_of
+from afl_redactors.keys import CREDENTIAL_NAME, GUESSED, WORDS, Trust, is_sure, judge, left_of
 from afl_redactors.markers import already_redacted
 from afl_redactors.rules import Rule, Span, matching
 from afl_redactors.values import read_value
@@ -23,7 +23,7 @@ _BELOW = re.compile(
 _CELL = re.compile(rf"{_NAME}[*`]{{0,3}}[ \t]{{0,40}}\|[ \t]{{0,8}}[*`]{{0,3}}(?P<value>[^\s|*`]{{4,256}})[*`]{{0,3}}[ \t]{{0,40}}(?=[|\r\n]|$)", _FLAGS)
 _COLUMN = re.compile(rf"{_NAME}[*\"'`]{{0,3}}[ \t]{{0,40}}(?=[|,;\t\r\n]|$)", _FLAGS)
 _RULER = re.compile(r"[|:\- \t+]{3,400}")
-_HEADING = re.compile(r"[A-Za-z_][\w .\-/#*]{0,40}|[\"'][A-Za-z_][\w .-]{0,40}[\"']")
+_HEADING = re.compile(r"[A-Za-z_][\w .\-/#*]{0,40}|\"[A-Za-z_][\w .-]{0,40}\"")
 _CODE_AT_LEFT = re.compile(r"[=(\[{};]")
 _LONGEST_ROW = 1024
 _MOST_ROWS = 64
@@ -37,6 +37,8 @@ def _below(view: View, found: re.Match[str]) -> Iterator[Span]:
     if trust is not Trust.STRONG and not (trust is Trust.WEAK and found["asks"] and guesses.is_random(value)):
         return
     if _CODE_AT_LEFT.search(before) or len(before.split()) > 6:
+        return
+    if not found["asks"] and ":" in before:
         return
     if already_redacted(value) or lookalikes.is_name_shape(value) and not guesses.is_random(value) and not (found["asks"] and guesses.is_mixed(value)):
         return
@@ -74,12 +76,15 @@ def _in_columns(view: View, found: re.Match[str]) -> Iterator[Span]:
 def _column(view: View, heading: Span, at: int, mark: str) -> Iterator[Span]:
     """Read the cells below the heading cell that holds `at`."""
     text, (line, end) = view.text, heading
-    cells = [cell.strip() for cell in text[line:end].split(mark)]
+    heading_text = text[line:end]
+    cells = [cell.strip() for cell in heading_text.split(mark)]
     column = text.count(mark, line, at)
     named = [cell for cell in cells if cell]
     if len(named) < 2 or not all(_HEADING.fullmatch(cell) or not cell.isascii() for cell in named) or any(len(cell) > 44 for cell in named):
         return
     below = end + 1
+    if mark != "|" and (not cells[-1] or not cells[0] or ('"' in heading_text and not (heading_text.startswith('"') and text.startswith('"', below)))):
+        return
     if mark == "|":
         ruler = _RULER.match(text, below)
         if ruler is None or "-" not in ruler.group():
@@ -119,7 +124,7 @@ _VARIABLE = re.compile(
 
 
 def _default(view: View, found: re.Match[str]) -> Iterator[Span]:
-    if judge(left_of(view.text, found.start()), found["word"], found["suffix"]) in {Trust.NONE, Trust.RANDOM}:
+    if judge(left_of(view.text, found.start()), found["word"], found["suffix"]) in {Trust.NONE, *GUESSED}:
         return
     value = read_value(view, found.end())
     if value is None or already_redacted(value.text) or lookalikes.is_placeholder(value.text) or lookalikes.is_reference(value.text):

@@ -11,10 +11,10 @@ from afl_redactors.rules import Lead, Rule, Span, leading, matching
 from afl_redactors.values import Value, read_inside, read_value
 from afl_redactors.windows import View
 
-_WITH_PASSWORD = re.compile(r"(?<=[A-Za-z0-9])://(?P<user>[^\s/?#\"'`<>@:,;()]{0,128}):(?=[^\s@])")
+_WITH_PASSWORD = re.compile(r"(?<=[A-Za-z0-9])://(?P<user>[^\s/?#\"'`<>@:,;()]{0,128}(?:@[A-Za-z0-9.-]{1,64})?):(?=[^\s@])")
 _USER_ONLY = re.compile(r"(?<=[A-Za-z0-9])://(?P<value>[A-Za-z0-9_.~%+=-]{12,512})@(?=[A-Za-z0-9\[])")
 _UNTIL = re.compile(r"[\s<>]|\\{0,8}[\"'`](?=[\s,;:)\]}>\\\"'`]|$)|\\[nrt]")
-_PORT = re.compile(r"\d{1,5}(?:[^\d@]|$)")
+_PORT = re.compile(r"\d{1,5}(?:[/?\#\s\"'`<>()\[\]{},;.:|\\。，；、）]|$)")
 _SURE_HOST = re.compile(
     r"(?:localhost|\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}\.?)(?::\d{1,5})?(?=[/?#,\s)\]}>\"'`\\.;。，]|$)|[A-Za-z0-9-]{1,63}:\d{1,5}(?=[/?#,\s)\"'`\\]|$)"
 )
