@@ -47,6 +47,7 @@ LEADS: tuple[Lead, ...] = (
     *structures.LEADS,
     *commands.LEADS,
     *calls.LEADS,
+    *tables.LEADS,
     *told.LEADS,
     *names.LEADS,
 )

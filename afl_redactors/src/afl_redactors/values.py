@@ -9,7 +9,7 @@ import attrs
 
 from afl_redactors.windows import View
 
-_OPENER = re.compile(r"[bBrRfFuU]{0,2}(?P<escape>\\{0,7})(?P<quote>\"\"\"|'''|[\"'`“‘「『«])")
+_OPENER = re.compile(r"[bBrRfFuUN@]{0,2}(?P<escape>\\{0,7})(?P<quote>\"\"\"|'''|[\"'`“‘「『«])")
 _CLOSING = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
 _QUOTE_OR_LINE_END = {quote: re.compile(f"[{re.escape(quote)}\n]") for quote in ('"', "'", "`", "”", "’", "」", "』", "»")}
 _STOP = re.compile(

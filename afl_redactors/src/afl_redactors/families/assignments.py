@@ -9,7 +9,7 @@ from afl_redactors import guesses, lookalikes
 from afl_redactors.keys import CREDENTIAL_NAME, GUESSED, WORDS, Trust, is_sure, judge, left_of
 from afl_redactors.markers import already_redacted
 from afl_redactors.rules import Rule, Span, matching
-from afl_redactors.values import Value, read_block, read_list, read_pieces, read_value
+from afl_redactors.values import Value, read_block, read_inside, read_list, read_pieces, read_value
 from afl_redactors.windows import Clip, View
 
 _NAME = rf"(?P<word>{CREDENTIAL_NAME})(?P<suffix>[A-Za-z0-9_.\-]{{0,48}})"
@@ -34,8 +34,9 @@ _DEFAULT_LEFT = re.compile(r"\$\{\w{0,64}$")
 _IN_ADDRESS = re.compile(r"://[\w.%+-]{0,64}$|arn:[\w-]{1,16}:[^\s\"']{0,48}$")
 _QUOTED_ONLY = frozenset({"=>", "==", "===", "!=", "!==", "||", "??", "??=", "or"})
 _SETTER = re.compile(r"(?:^|[^\w])(?:set|with|use|using|update|change|reset|verify|check|compare|encode|encrypt|hash|auth|authenticate)?_?$", re.IGNORECASE)
+_SET = re.compile(r"\bset[ ]\"\w{0,64}$", re.IGNORECASE)
 _WRAPPED = re.compile(
-    r"(?P<wrapper>(?:new[ ])?[A-Za-z_][\w.:]{0,60}?)(?:<[\w, ]{0,20}>)?[(](?:[A-Za-z_][\w.:]{0,40}[(]){0,2}[ \t]{0,4}(?=[bBrRfFuU]{0,2}[\"'`])|[(]\s{0,80}(?=[bBrRfFuU]{0,2}[\"'`])"
+    r"(?P<wrapper>(?:new[ ]|\[\])?[A-Za-z_][\w.:]{0,60}?)(?:<[\w, ]{0,20}>)?[(](?:[A-Za-z_][\w.:]{0,40}[(]){0,2}[ \t]{0,4}(?=[bBrRfFuU]{0,2}[\"'`])|[(]\s{0,80}(?=[bBrRfFuU]{0,2}[\"'`])"
 )
 _LOOKS_UP = re.compile(
     r"(?:get|env|environ|read|load|fetch|find|lookup|config|conf|settings?|option|param|vault|prompt|input|ask|t|i18n|gettext|translate|require|open|path|join|resolve|"
@@ -67,7 +68,7 @@ def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
     trust = judge(left_of(view.text, found.start()), found["word"], found["suffix"])
     if trust is Trust.NONE or _is_for_another_rule(view.text, found) or not _may_separate(view.text, found):
         return
-    if trust not in GUESSED and view.text[start : start + 1] == "[":
+    if trust not in GUESSED and view.text[start : start + 1] == "[" and not view.text.startswith("[]", start):
         for item in read_list(view, start):
             if worth_hiding(view, item, trust, separator, tight=False):
                 yield item.start, item.end
@@ -75,7 +76,7 @@ def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
     if _closes_a_string(view.text, start):
         return
     value = read_block(view, start) if separator == ":" and trust not in GUESSED else None
-    value = value or _wrapped(view, start, separator, trust) or _in_its_place(view, found) or read_value(view, start)
+    value = value or _set_in_quotes(view, found) or _wrapped(view, start, separator, trust) or _in_its_place(view, found) or read_value(view, start)
     if value is None or not _fits(view.text, value, found, trust):
         return
     tight = separator in {"=", "＝"} and not found["gap"] and view.text[found.start("sep") - 1] not in " \t"
@@ -94,6 +95,12 @@ def _closes_a_string(text: str, start: int) -> bool:
     quote = text[start]
     line = text.rfind("\n", max(0, start - _ROOM_LEFT), start) + 1
     return text.count(quote, line or max(0, start - _ROOM_LEFT), start) % 2 == 1
+
+
+def _set_in_quotes(view: View, found: re.Match[str]) -> Value | None:
+    """Read the whole value of `set "NAME=value"`, as the shell of Windows has it."""
+    quoted = _SET.search(view.text[max(0, found.start() - 72) : found.start()]) if found["sep"] == "=" else None
+    return read_inside(view, found.end(), '"') if quoted else None
 
 
 def _wrapped(view: View, start: int, separator: str, trust: Trust) -> Value | None:

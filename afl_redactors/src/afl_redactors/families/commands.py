@@ -38,6 +38,7 @@ PLACES: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (("smbclient", "rpcclient", "smbmap"), rf"(?:smbclient|rpcclient|smbmap)(?=[ ]){_ARGS}[ ](?:-U|--user)[ =]?[\"']?[^\s%\"']{{1,64}}%{_QUOTE}"),
     (("net use",), r"net[ ]use[ ][^\n]{1,160}?[ ]/u(?:ser)?:[^\s]{1,80}[ ](?=[^\s/*])"),
+    (("net use",), r"net[ ]use[ ](?:[A-Za-z*]:?[ ])?\\\\[^\s]{1,120}[ ](?=[^\s/*][^\s]{0,120}[ ]/u(?:ser)?:)"),
     (("net user",), r"net[ ]user[ ](?!/)[^\s]{1,64}[ ](?=[^\s/*&|>])"),
     (("setx ",), r"setx[ ][A-Za-z_]{0,40}(?:pass(?:word|wd)?|pwd|secret|token|key)[A-Za-z_]{0,16}[ ](?=\S)"),
     (
@@ -48,7 +49,7 @@ PLACES: tuple[tuple[tuple[str, ...], str], ...] = (
         ("htpasswd",),
         r"htpasswd[ ](?:-[acdmsBp]{1,6}[ ]|-C[ ]\d{1,2}[ ]){0,3}-[acdmsBp]{0,5}b[acdmsBp]{0,5}[ ](?:-[a-zA-Z]{1,6}[ ]){0,3}[^\s]{1,200}[ ][^\s]{1,64}[ ](?=\S)",
     ),
-    (("--from-literal",), r"--from-literal[ =][\"']?[A-Za-z0-9_.-]{1,64}=(?=\S)"),
+    (("--from-literal",), r"--from-literal[ =][\"']?(?!user|name|host|port|db[_=-]|email)[A-Za-z0-9_.-]{1,64}=(?=\S)"),
     (("configure set ",), r"configure[ ]set[ ][a-z0-9_.-]{0,60}(?:secret|token|key)[a-z_]{0,16}[ ](?=\S)"),
     (("--oauth2-bearer",), r"--oauth2-bearer[ ](?=\S)"),
     (("rabbitmqctl",), r"rabbitmqctl[ ](?:-[^\s]{1,40}[ ]){0,3}(?:add_user|change_password|authenticate_user)[ ][^\s]{1,64}[ ](?=\S)"),
@@ -65,6 +66,7 @@ PLACES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("lftp ",), rf"lftp[ ]{_ARGS}-u[ ][\"']?[^\s,\"']{{1,64}},(?=[^\s,])"),
     (("identified by", "identified with"), r"identified[ ](?:with[ ][\"'`]?[\w-]{1,64}[\"'`]?[ ])?(?:by|as)(?:[ ]password)?[ ](?=\\{0,7}[\"'])"),
     ((" password '", " password e'", " password n'"), r"[ ]password[ ][EN]?(?=')"),
+    (("set password",), r"set[ ]password[ ](?:for[ ][^\s=]{1,120}[ ])?(?:=|to)[ ](?:password\()?(?=[\"'])"),
     (("pragma key", "pragma rekey"), r"pragma[ ](?:re)?key[ ]?=[ ]?(?=[\"'])"),
     (("convertto-securestring",), r"convertto-securestring(?:[ ]-(?:string|asplaintext|force)){0,3}[ ](?=\\?[\"']|[^\s$()-])"),
     (("openssl ",), rf"openssl[ ]{_ARGS}[ ]-pass(?:in|out)?[ ][\"']?pass:{_QUOTE}"),
@@ -78,6 +80,7 @@ BEFORE: tuple[tuple[tuple[str, ...], str, int], ...] = (
     (("chpasswd",), r"echo[ ](?:-[ne]{1,2}[ ])?[\"']?[A-Za-z_][\w.-]{0,63}:(?=[^\n|]{1,160}\|[ ]?(?:sudo[ ])?(?:[\w/]{0,32})chpasswd)", 240),
     (("sudo -s",), r"(?:echo|printf)[ ](?:-[ne]{1,2}[ ])?(?=[\"']?[^\s|]{4,80}[\"']?[ ]?\|[ ]?sudo[ ](?:-\w[ ]){0,2}-S)", 160),
     (("passwd --stdin",), r"echo[ ](?:-[ne]{1,2}[ ])?(?=[\"']?[^\s|]{4,80}[\"']?[ ]?\|[ ]?(?:sudo[ ])?passwd[ ]--stdin)", 160),
+    (("--password-stdin",), r"(?:echo|printf)[ ](?:-[ne]{1,2}[ ])?(?=[\"']?[^\s|$]{4,160}[\"']?[ ]?\|[ ]?[^\n|]{3,120}--password-stdin)", 320),
     (("convertto-securestring",), r"(?=[\"'][^\"'\n]{4,80}[\"'][ ]?\|[ ]?convertto-securestring)", 120),
 )
 """The same where the literal stands behind what the pattern begins with, at most so many characters."""
@@ -115,7 +118,7 @@ def _lines(view: View, found: re.Match[str]) -> Iterator[Span]:
 
 
 def _rule(words: tuple[str, ...], pattern: str, before: int) -> tuple[Rule, Lead]:
-    flags = re.IGNORECASE if any(word.startswith((" password", "identified", "pragma", "convertto", "psexec", "net ", "setx")) for word in words) else 0
+    flags = re.IGNORECASE if any(word.startswith((" password", "identified", "set password", "pragma", "convertto", "psexec", "net ", "setx")) for word in words) else 0
     compiled = re.compile(rf"(?<![A-Za-z0-9-])(?:{pattern})", flags)
     rule = Rule("cli-flag", words, matching(compiled, _here), before=before + 1, after=480, clip=Clip.NOTHING)
 

@@ -9,7 +9,7 @@ from afl_redactors import guesses, lookalikes
 from afl_redactors.families import chinese
 from afl_redactors.keys import CREDENTIAL_NAME, GUESSED, WORDS, Trust, is_sure, judge, left_of
 from afl_redactors.markers import already_redacted
-from afl_redactors.rules import Rule, Span, matching
+from afl_redactors.rules import Lead, Rule, Span, leading, matching
 from afl_redactors.values import read_value
 from afl_redactors.windows import Clip, View
 
@@ -134,14 +134,64 @@ def _default(view: View, found: re.Match[str]) -> Iterator[Span]:
 
 
 _WORDS = (*WORDS, *chinese.WORDS)
+_SPLIT = re.compile(
+    rf"""{_NAME}(?P<close>\\{{0,3}}["']?)(?:[ \t]{{0,8}}(?::=|=|:)[ \t]{{0,8}}\r?\n\s{{0,64}}|[ \t]{{0,8}}\r?\n\s{{0,64}}:\s{{0,64}})(?=\\{{0,3}}[bBrRfFuU]?["'])""", _FLAGS
+)
+_KEY_BELOW = re.compile(r"\\{0,3}[\"'][ \t]{0,4}[:=]")
+
+
+def _on_the_next_line(view: View, found: re.Match[str]) -> Iterator[Span]:
+    trust = judge(left_of(view.text, found.start()), found["word"], found["suffix"])
+    if trust not in {Trust.WEAK, Trust.STRONG}:
+        return
+    value = read_value(view, found.end())
+    if value is None or not value.quoted or already_redacted(value.text) or _KEY_BELOW.match(view.text, value.end):
+        return
+    if guesses.is_chosen(value.text) if found["close"] or trust is Trust.STRONG else guesses.is_sure(value.text):
+        yield value.start, value.end
+
+
+_INSERT = re.compile(r"insert\s{1,8}into\s{1,8}[\w.\"`\[\]]{1,120}\s{0,8}\((?P<columns>[^()]{1,600})\)\s{0,8}values\s{0,8}(?=\()", re.IGNORECASE)
+_ROW = re.compile(r"[\s,]{0,16}\(")
+_FIELD = re.compile(r"\s{0,8}(?:[NE]?'(?P<value>(?:[^'\n]|''){0,512})'|[^,()']{1,200}|[A-Za-z_]{1,40}\([^()]{0,200}\))\s{0,8}")
+_TELLING_COLUMN = re.compile(rf"{CREDENTIAL_NAME}", _FLAGS)
+
+
+def _inserted(view: View, found: re.Match[str]) -> Iterator[Span]:
+    columns = [_is_of_a_credential(column.strip(" \t\r\n\"`[]")) for column in found["columns"].split(",")]
+    at = found.end()
+    for _ in range(_MOST_ROWS if any(columns) else 0):
+        row = _ROW.match(view.text, at)
+        if row is None:
+            return
+        at = row.end()
+        for told in columns:
+            field = _FIELD.match(view.text, at)
+            if field is None:
+                return
+            view.count(field.end() - at)
+            value = field["value"]
+            if told and value and guesses.is_chosen(value) and not already_redacted(value):
+                yield field.span("value")
+            at = field.end() + 1
+
+
+def _is_of_a_credential(column: str) -> bool:
+    told = _TELLING_COLUMN.search(column)
+    return told is not None and judge(column[: told.start()], told.group(), column[told.end() :]) is Trust.STRONG
+
+
+INSERTED = Rule("assignment", ("insert into",), matching(_INSERT, _inserted), before=0, after=1200, clip=Clip.NOTHING)
+SPLIT = Rule("assignment", WORDS, matching(_SPLIT, _on_the_next_line, named=True), before=16, after=320, clip=Clip.NOTHING)
 BELOW = Rule("assignment", _WORDS, matching(_BELOW, _below, named=True), before=16, after=640, clip=Clip.NOTHING)
 CELL = Rule("assignment", _WORDS, matching(_CELL, _beside, named=True), before=16, after=400)
 COLUMN = Rule("assignment", _WORDS, matching(_COLUMN, _in_columns, named=True), before=16, after=128)
 VARIABLE = Rule("assignment", WORDS, matching(_VARIABLE, _default, named=True), before=16, after=520, clip=Clip.NOTHING)
 
-RULES = (BELOW, CELL, COLUMN, VARIABLE)
+RULES = (BELOW, CELL, COLUMN, VARIABLE, SPLIT, INSERTED)
+LEADS: tuple[Lead, ...] = (leading(INSERTED, _INSERT.match),)
 
-_ENDS = re.compile(r"[*\"'`]{0,3}[ \t]{0,4}[:：?？]?[*]{0,2}[ \t]{0,4}\r?\n")
+_ENDS = re.compile(r"\\{0,3}[*\"'`]{0,3}[ \t]{0,8}(?::=|[:=：?？]?)[*]{0,2}[ \t]{0,8}\r?\n")
 _ENDS_CELL = re.compile(r"[*\"'`]{0,3}[ \t]{0,40}(?:(?P<mark>[|,;\t\r\n])|$)")
 _HEADINGS = re.compile(r"[ \t]{0,4}[^()\[\]{}=<>:\n]{4,1024}")
 _OPENS = re.compile(r"[\"'][ ]?\{")
@@ -151,8 +201,11 @@ def worth(view: View, start: int, behind: int) -> list[Rule]:
     """Return which of these rules are worth running where a telling part stands at `start` and the rest of its name ends at `behind`."""
     text = view.text
     rules: list[Rule] = []
-    if _ENDS.match(text, behind) and _BELOW.match(text, start):
+    ends = _ENDS.match(text, behind)
+    if ends and _BELOW.match(text, start):
         rules.append(BELOW)
+    if ends and _SPLIT.match(text, start):
+        rules.append(SPLIT)
     cell = _ENDS_CELL.match(text, behind)
     if cell:
         if cell["mark"] == "|":
