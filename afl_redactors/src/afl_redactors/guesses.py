@@ -19,7 +19,9 @@ _MEASURE = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _DOTTED = re.compile(r"[a-z_]{1,40}(?:\.[A-Za-z_-]{1,60}){1,8}\.[A-Za-z_][A-Za-z0-9_-]{0,60}")
-_CODE_LIKE = re.compile(r"[A-Za-z_]\(|\w\[\w{0,40}\]|^[(\[{]|[)\]}];?$|->|=>|::|^[@&*][A-Za-z]|^\$[A-Za-z_]|^%\w{1,40}%|^--?[A-Za-z]|^<[/!A-Za-z]|//")
+_CODE_LIKE = re.compile(
+    r"[A-Za-z_]\(|\w\[\w{0,40}\]|^[(\[{]|[)\]}];?$|->|=>|::|^[@&*][A-Za-z]|^\$[A-Za-z_]|^%\w{1,40}%|^--?[A-Za-z]|^<[/!A-Za-z]|//"
+)
 _HEX = re.compile(r"[0-9a-f]{32,128}|[0-9A-F]{32,128}")
 _PLAIN_BLOB = re.compile(r"[A-Za-z0-9+/_.=~-]{16,512}")
 _UUID = re.compile(r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
@@ -54,7 +56,11 @@ def is_sure(value: str) -> bool:
 
 def is_mixed(value: str) -> bool:
     """Say whether `value` has small and capital letters and a digit."""
-    return any(letter.islower() for letter in value) and any(letter.isupper() for letter in value) and any(letter.isdigit() for letter in value)
+    return (
+        any(letter.islower() for letter in value)
+        and any(letter.isupper() for letter in value)
+        and any(letter.isdigit() for letter in value)
+    )
 
 
 def is_random(value: str) -> bool:

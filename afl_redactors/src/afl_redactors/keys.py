@@ -50,7 +50,7 @@ WORDS = (
     "-signature",
 )
 
-BARE_KEYS = ("key=", "key =", "key:", "key\":", "key':", "key\\\":", "key\\\\\\\":", "key\"]", "key']")
+BARE_KEYS = ("key=", "key =", "key:", 'key":', "key':", 'key\\":', 'key\\\\\\":', 'key"]', "key']")
 """A key of whatever kind with what may follow it: the word alone stands in too many ordinary texts."""
 
 NAME_LITERALS = (
@@ -106,6 +106,12 @@ def is_sure(word: str) -> bool:
     return _UNSURE.match(word) is None
 
 
+def _is_about_something_else(suffix: str) -> bool:
+    """Say whether a dotted name goes on to a member that holds no credential."""
+    dotted = suffix.rstrip(".")
+    return "." in dotted and not _TELLING.search(suffix) and dotted.rsplit(".", 1)[1].casefold() not in wordlists.STAGES
+
+
 def judge(left: str, word: str, suffix: str) -> Trust:
     """Weigh a name given as what stands before the telling word, the word, and what follows it."""
     plural = False
@@ -116,11 +122,7 @@ def judge(left: str, word: str, suffix: str) -> Trust:
             return Trust.NONE
         if plural:
             suffix = suffix[1:]
-    if (
-        "." in suffix.rstrip(".")
-        and not _TELLING.search(suffix)
-        and suffix.rstrip(".").rsplit(".", 1)[1].casefold() not in wordlists.STAGES
-    ):
+    if _is_about_something_else(suffix):
         return Trust.NONE
     after = [segment.casefold() for segment in _SEGMENT.findall(suffix)]
     before = [segment.casefold() for segment in _SEGMENT.findall(left)]
@@ -133,10 +135,14 @@ def judge(left: str, word: str, suffix: str) -> Trust:
     if (folded == "pwd" and word.isupper() and not before) or left.endswith("OLD"):
         return Trust.WEAK
     if folded in _ANY_KEY:
-        if nearest in wordlists.NOT_BEFORE_KEY:
-            return Trust.NONE
-        return Trust.RANDOM if nearest else Trust.BARE
+        return _of_a_key(nearest)
     if is_sure(folded):
         return Trust.STRONG
     bare = folded in {"token", "secret", "credential"} and not before and not after
     return Trust.WEAK if bare or plural else Trust.STRONG
+
+
+def _of_a_key(nearest: str) -> Trust:
+    if nearest in wordlists.NOT_BEFORE_KEY:
+        return Trust.NONE
+    return Trust.RANDOM if nearest else Trust.BARE

@@ -34,7 +34,9 @@ _NAMED = re.compile(
     r"(?:[A-Za-z0-9]{1,20}[-_.:/# ]){0,8}(?:pass(?:word|wd|phrase|code)?|secret|token|credential|pwd|api_?key|key|auth|jwt)s?(?:[-_.:/ ][A-Za-z]{1,20}){0,6}",
     re.IGNORECASE,
 )
-_CAMEL = re.compile(r"(?:password|passwd|token|secret|credential|auth|apiKey)s?(?:[A-Z][a-z]{1,20}){1,6}|[a-z]{1,20}(?:[A-Z][a-z]{1,20}){0,6}(?:Pass(?:word|wd|phrase|code)?|Secret|Token|Credential|Key|Pw|Pwd|Auth)s?(?:[A-Z][a-z]{1,20}){0,6}")
+_CAMEL = re.compile(
+    r"(?:password|passwd|token|secret|credential|auth|apiKey)s?(?:[A-Z][a-z]{1,20}){1,6}|[a-z]{1,20}(?:[A-Z][a-z]{1,20}){0,6}(?:Pass(?:word|wd|phrase|code)?|Secret|Token|Credential|Key|Pw|Pwd|Auth)s?(?:[A-Z][a-z]{1,20}){0,6}"
+)
 
 
 def is_placeholder(value: str) -> bool:

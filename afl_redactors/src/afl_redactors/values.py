@@ -28,7 +28,7 @@ _BALANCE_WITHIN = 512
 _PIECES = 32
 """Pieces that one string is put together of at most."""
 _FOLDED = {
-    quote: re.compile(rf"(?:\r?\n[ \t]{{0,64}}[\w+/=.~-]{{6,512}}){{1,8}}\\{{0,7}}{quote}(?=[\s,;)\]}}]|$)") for quote in ("\"", "'", "`")
+    quote: re.compile(rf"(?:\r?\n[ \t]{{0,64}}[\w+/=.~-]{{6,512}}){{1,8}}\\{{0,7}}{quote}(?=[\s,;)\]}}]|$)") for quote in ('"', "'", "`")
 }
 """The lines on which a quoted value of one word goes on, up to its closing quote."""
 _TRAILING = ".,;:?"

@@ -33,7 +33,9 @@ _DEFAULT = re.compile(rf"{_NAME}:?[-=](?=[^}}\s])", re.VERBOSE | re.IGNORECASE)
 _DEFAULT_LEFT = re.compile(r"\$\{\w{0,64}$")
 _IN_ADDRESS = re.compile(r"://[\w.%+-]{0,64}$|arn:[\w-]{1,16}:[^\s\"']{0,48}$")
 _QUOTED_ONLY = frozenset({"=>", "==", "===", "!=", "!==", "||", "??", "??=", "or"})
-_SETTER = re.compile(r"(?:^|[^\w])(?:set|with|use|using|update|change|reset|verify|check|compare|encode|encrypt|hash|auth|authenticate)?_?$", re.IGNORECASE)
+_SETTER = re.compile(
+    r"(?:^|[^\w])(?:set|with|use|using|update|change|reset|verify|check|compare|encode|encrypt|hash|auth|authenticate)?_?$", re.IGNORECASE
+)
 _SET = re.compile(r"\bset[ ]\"\w{0,64}$", re.IGNORECASE)
 _WRAPPED = re.compile(
     r"(?P<wrapper>(?:new[ ]|\[\])?[A-Za-z_][\w.:]{0,60}?)(?:<[\w, ]{0,20}>)?[(](?:[A-Za-z_][\w.:]{0,40}[(]){0,2}[ \t]{0,4}(?=[bBrRfFuU]{0,2}[\"'`])|[(]\s{0,80}(?=[bBrRfFuU]{0,2}[\"'`])"
@@ -76,7 +78,13 @@ def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
     if _closes_a_string(view.text, start):
         return
     value = read_block(view, start) if separator == ":" and trust not in GUESSED else None
-    value = value or _set_in_quotes(view, found) or _wrapped(view, start, separator, trust) or _in_its_place(view, found) or read_value(view, start)
+    value = (
+        value
+        or _set_in_quotes(view, found)
+        or _wrapped(view, start, separator, trust)
+        or _in_its_place(view, found)
+        or read_value(view, start)
+    )
     if value is None or not _fits(view.text, value, found, trust):
         return
     tight = separator in {"=", "＝"} and not found["gap"] and view.text[found.start("sep") - 1] not in " \t"
@@ -213,12 +221,12 @@ def worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tigh
     if len(value.text) > lookalikes.LONG:
         return True
     content = value.text.strip()
-    if lookalikes.is_placeholder(content) or lookalikes.is_reference(content) or lookalikes.is_type(content) or guesses.is_measure(content):
-        return False
-    if lookalikes.names_a_class(content) or lookalikes.is_pattern(content) or lookalikes.is_file_of_a_secret(content) or _bare_url(content):
+    if _is_no_value(content):
         return False
     if trust in GUESSED:
-        return guesses.is_random(content) and (trust is Trust.RANDOM or (guesses.is_mixed(content) and len(content) >= 20 and "/" not in content))
+        return guesses.is_random(content) and (
+            trust is Trust.RANDOM or (guesses.is_mixed(content) and len(content) >= 20 and "/" not in content)
+        )
     if value.quoted:
         return not _is_a_command(view.text, value) and _quoted_is_worth_hiding(content, trust)
     if view.text.startswith(("...", "…"), value.end) and len(content) < 16:
@@ -227,6 +235,24 @@ def worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tigh
         return False
     if lookalikes.is_plain(content):
         return _plain_is_worth_hiding(view, value, trust, separator, tight=tight)
+    return _bare_is_worth_hiding(content, trust, separator, tight=tight)
+
+
+def _is_no_value(content: str) -> bool:
+    """Say whether a value is none whatever the name in front of it."""
+    return (
+        lookalikes.is_placeholder(content)
+        or lookalikes.is_reference(content)
+        or lookalikes.is_type(content)
+        or guesses.is_measure(content)
+        or lookalikes.names_a_class(content)
+        or lookalikes.is_pattern(content)
+        or lookalikes.is_file_of_a_secret(content)
+        or _bare_url(content)
+    )
+
+
+def _bare_is_worth_hiding(content: str, trust: Trust, separator: str, *, tight: bool) -> bool:
     if trust is Trust.STRONG:
         return separator == " " or content[0] not in "<>" or len(content) > 2
     if content.replace(".", "").isdigit() or lookalikes.is_known_shape(content):

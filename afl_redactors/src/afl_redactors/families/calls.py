@@ -58,7 +58,10 @@ def _is_no_value(content: str) -> bool:
 
 def _rule(words: tuple[str, ...], place: int, *, sure: bool) -> tuple[Rule, Lead]:
     names = "|".join(re.escape(word[:-1]) for word in words)
-    compiled = re.compile(rf"(?:(?<![A-Za-z0-9_])(?=\w)|(?=\W))(?:{names})[(\[]{_OPENING[2:]}\s{{0,40}}(?:{_ARGUMENT}{_COMMA}){{{place}}}{_VALUE}", re.IGNORECASE)
+    compiled = re.compile(
+        rf"(?:(?<![A-Za-z0-9_])(?=\w)|(?=\W))(?:{names})[(\[]{_OPENING[2:]}\s{{0,40}}(?:{_ARGUMENT}{_COMMA}){{{place}}}{_VALUE}",
+        re.IGNORECASE,
+    )
 
     def read(view: View, found: re.Match[str]) -> Iterator[Span]:
         return _handed(view, found, sure=sure)

@@ -22,7 +22,19 @@ PLACES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("mysql", "mariadb"), rf"(?:mysql|mariadb)(?:dump|admin|sh|import|check|show|-dump|-admin)?(?=[ ]){_ARGS}[ ]-p(?=[^\s-])"),
     (("redis-cli",), rf"redis-cli(?=[ ]){_ARGS}[ ]-a[ ]{_QUOTE}"),
     (
-        ("mongo", "psexec", "cypher-shell", "cqlsh", "evil-winrm", "crackmapexec", "rdesktop", "twine upload", "useradd", "usermod", "winexe"),
+        (
+            "mongo",
+            "psexec",
+            "cypher-shell",
+            "cqlsh",
+            "evil-winrm",
+            "crackmapexec",
+            "rdesktop",
+            "twine upload",
+            "useradd",
+            "usermod",
+            "winexe",
+        ),
         rf"(?:{_CLIENTS})(?=[ ]){_ARGS}[ ]-p[ ](?=[^\s|;&-])",
     ),
     (
@@ -36,7 +48,10 @@ PLACES: tuple[tuple[tuple[str, ...], str], ...] = (
         ("ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldapwhoami", "ldappasswd"),
         rf"ldap(?:search|add|modify|delete|whoami|passwd)(?=[ ]){_ARGS}[ ]-w[ ]?(?=[^\s|;&-])",
     ),
-    (("smbclient", "rpcclient", "smbmap"), rf"(?:smbclient|rpcclient|smbmap)(?=[ ]){_ARGS}[ ](?:-U|--user)[ =]?[\"']?[^\s%\"']{{1,64}}%{_QUOTE}"),
+    (
+        ("smbclient", "rpcclient", "smbmap"),
+        rf"(?:smbclient|rpcclient|smbmap)(?=[ ]){_ARGS}[ ](?:-U|--user)[ =]?[\"']?[^\s%\"']{{1,64}}%{_QUOTE}",
+    ),
     (("net use",), r"net[ ]use[ ][^\n]{1,160}?[ ]/u(?:ser)?:[^\s]{1,80}[ ](?=[^\s/*])"),
     (("net use",), r"net[ ]use[ ](?:[A-Za-z*]:?[ ])?\\\\[^\s]{1,120}[ ](?=[^\s/*][^\s]{0,120}[ ]/u(?:ser)?:)"),
     (("net user",), r"net[ ]user[ ](?!/)[^\s]{1,64}[ ](?=[^\s/*&|>])"),
@@ -61,10 +76,16 @@ PLACES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("gh secret",), rf"gh[ ]secret[ ]set[ ]{_ARGS}[ ](?:-b|--body)[ =]?(?=[^\s-])"),
     (("nuget push",), rf"nuget[ ]push[ ]{_ARGS}[ ](?:-k|--api-key)[ ](?=\S)"),
     (("requirepass", "masterauth"), r"(?:requirepass|masterauth)[ ](?=[^\s=:()])"),
-    (("sqlplus", "impdp", "expdp", "sqlldr"), rf"(?:sqlplus|impdp|expdp|sqlldr)[ ]{_ARGS}[\"']?[A-Za-z_]\w{{0,40}}/(?=[^\s@/\"']{{3,64}}@)"),
+    (
+        ("sqlplus", "impdp", "expdp", "sqlldr"),
+        rf"(?:sqlplus|impdp|expdp|sqlldr)[ ]{_ARGS}[\"']?[A-Za-z_]\w{{0,40}}/(?=[^\s@/\"']{{3,64}}@)",
+    ),
     (("jdbc:oracle:",), r"jdbc:oracle:[a-z]{1,8}:[A-Za-z_]\w{0,40}/(?=[^\s@/\"']{3,64}@)"),
     (("lftp ",), rf"lftp[ ]{_ARGS}-u[ ][\"']?[^\s,\"']{{1,64}},(?=[^\s,])"),
-    (("identified by", "identified with"), r"identified[ ](?:with[ ][\"'`]?[\w-]{1,64}[\"'`]?[ ])?(?:by|as)(?:[ ]password)?[ ](?=\\{0,7}[\"'])"),
+    (
+        ("identified by", "identified with"),
+        r"identified[ ](?:with[ ][\"'`]?[\w-]{1,64}[\"'`]?[ ])?(?:by|as)(?:[ ]password)?[ ](?=\\{0,7}[\"'])",
+    ),
     ((" password '", " password e'", " password n'"), r"[ ]password[ ][EN]?(?=')"),
     (("set password",), r"set[ ]password[ ](?:for[ ][^\s=]{1,120}[ ])?(?:=|to)[ ](?:password\()?(?=[\"'])"),
     (("pragma key", "pragma rekey"), r"pragma[ ](?:re)?key[ ]?=[ ]?(?=[\"'])"),
@@ -77,16 +98,27 @@ PLACES: tuple[tuple[tuple[str, ...], str], ...] = (
 
 BEFORE: tuple[tuple[tuple[str, ...], str, int], ...] = (
     ((" login",), rf"{_LOGIN}(?=[ ]){_ARGS}[ ]-p[ ](?=\S)", 32),
-    (("chpasswd",), r"echo[ ](?:-[ne]{1,2}[ ])?[\"']?[A-Za-z_][\w.-]{0,63}:(?=[^\n|]{1,160}\|[ ]?(?:sudo[ ])?(?:[\w/]{0,32})chpasswd)", 240),
+    (
+        ("chpasswd",),
+        r"echo[ ](?:-[ne]{1,2}[ ])?[\"']?[A-Za-z_][\w.-]{0,63}:(?=[^\n|]{1,160}\|[ ]?(?:sudo[ ])?(?:[\w/]{0,32})chpasswd)",
+        240,
+    ),
     (("sudo -s",), r"(?:echo|printf)[ ](?:-[ne]{1,2}[ ])?(?=[\"']?[^\s|]{4,80}[\"']?[ ]?\|[ ]?sudo[ ](?:-\w[ ]){0,2}-S)", 160),
     (("passwd --stdin",), r"echo[ ](?:-[ne]{1,2}[ ])?(?=[\"']?[^\s|]{4,80}[\"']?[ ]?\|[ ]?(?:sudo[ ])?passwd[ ]--stdin)", 160),
-    (("--password-stdin",), r"(?:echo|printf)[ ](?:-[ne]{1,2}[ ])?(?=[\"']?[^\s|$]{4,160}[\"']?[ ]?\|[ ]?[^\n|]{3,120}--password-stdin)", 320),
+    (
+        ("--password-stdin",),
+        r"(?:echo|printf)[ ](?:-[ne]{1,2}[ ])?(?=[\"']?[^\s|$]{4,160}[\"']?[ ]?\|[ ]?[^\n|]{3,120}--password-stdin)",
+        320,
+    ),
     (("convertto-securestring",), r"(?=[\"'][^\"'\n]{4,80}[\"'][ ]?\|[ ]?convertto-securestring)", 120),
 )
 """The same where the literal stands behind what the pattern begins with, at most so many characters."""
 
-_CHPASSWD = re.compile(r"chpasswd[^\n]{0,40}<<<?[ ]?(?P<mark>[\"']?\w{2,16}[\"']?\n)?(?P<lines>[^\n]{1,160}(?:\n[^\n:]{1,64}:[^\n]{1,160}){0,16})", re.IGNORECASE)
-_USER_LINE = re.compile(r"(?:^|\n|(?<=[\"']))[\"']?[A-Za-z_][\w.-]{0,63}:(?P<value>[^\s\"']{3,128})")
+_CHPASSWD = re.compile(
+    r"chpasswd[^\n]{0,40}<<<?[ ]?(?P<mark>[\"']?\w{2,16}[\"']?\n)?(?P<lines>[^\n]{1,160}(?:\n[^\n:]{1,64}:[^\n]{1,160}){0,16})",
+    re.IGNORECASE,
+)
+_USER_LINE = re.compile(r"(?<=[\n\"' ])[A-Za-z_][\w.-]{0,63}:(?P<value>[^\s\"']{3,128})")
 _CONFIG_MAP = re.compile(r"configmap|\bcm\b")
 
 
@@ -106,7 +138,12 @@ def _here(view: View, found: re.Match[str]) -> Iterator[Span]:
 def is_no_argument(value: str) -> bool:
     """Say whether an argument is none for a credential: a placeholder, a reference, a flag, an expression."""
     content = value.strip()
-    if lookalikes.is_placeholder(content) or lookalikes.is_reference(content) or guesses.is_measure(content) or lookalikes.names_itself(content):
+    if (
+        lookalikes.is_placeholder(content)
+        or lookalikes.is_reference(content)
+        or guesses.is_measure(content)
+        or lookalikes.names_itself(content)
+    ):
         return True
     return content.startswith(("-", "$", "`", "<", ">", "|")) or lookalikes.is_file_of_a_secret(content) or "=$" in content
 
@@ -118,8 +155,14 @@ def _lines(view: View, found: re.Match[str]) -> Iterator[Span]:
 
 
 def _rule(words: tuple[str, ...], pattern: str, before: int) -> tuple[Rule, Lead]:
-    flags = re.IGNORECASE if any(word.startswith((" password", "identified", "set password", "pragma", "convertto", "psexec", "net ", "setx")) for word in words) else 0
-    compiled = re.compile(rf"(?<![A-Za-z0-9-])(?:{pattern})", flags)
+    flags = (
+        re.IGNORECASE
+        if any(
+            word.startswith((" password", "identified", "set password", "pragma", "convertto", "psexec", "net ", "setx")) for word in words
+        )
+        else 0
+    )
+    compiled = re.compile(rf"(?:(?<![A-Za-z0-9-])|(?=[^A-Za-z0-9]))(?:{pattern})", flags)
     rule = Rule("cli-flag", words, matching(compiled, _here), before=before + 1, after=480, clip=Clip.NOTHING)
 
     def worth(text: str, at: int) -> object:

@@ -32,9 +32,12 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _BEFORE = re.compile(
-    r"[\"'`”)*]{0,2}[ \t]{1,2}(?:(?:is|was|as|=|are)[ \t]|\((?:that'?s[ ]|this[ ]is[ ]|it'?s[ ]|is[ ])?)(?:(?:my|the|our|your|a|an|new|old|current|admin|root)[ \t]){0,3}$", re.IGNORECASE
+    r"[\"'`”)*]{0,2}[ \t]{1,2}(?:(?:is|was|as|=|are)[ \t]|\((?:that'?s[ ]|this[ ]is[ ]|it'?s[ ]|is[ ])?)(?:(?:my|the|our|your|a|an|new|old|current|admin|root)[ \t]){0,3}$",
+    re.IGNORECASE,
 )
-_OF_CODE = re.compile(r"[a-z_]{1,20}\d?[a-z_]{0,20}\d?(?:\.[a-z_]{1,20}\d?[a-z_]{0,20}\d?){1,6}$|0x[0-9a-f]{1,16}[:,]|\$[A-Za-z_]\w{0,60}[/.:-]|\d{1,2}\*[A-Za-z]")
+_OF_CODE = re.compile(
+    r"[a-z_]{1,20}\d?[a-z_]{0,20}\d?(?:\.[a-z_]{1,20}\d?[a-z_]{0,20}\d?){1,6}$|0x[0-9a-f]{1,16}[:,]|\$[A-Za-z_]\w{0,60}[/.:-]|\d{1,2}\*[A-Za-z]"
+)
 _LONGEST = 256
 """Characters. A longer word, or one that begins outside the window, is a blob and no credential somebody wrote into a sentence."""
 _FAR = 512

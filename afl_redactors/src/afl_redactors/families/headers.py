@@ -81,7 +81,10 @@ def _basic(_view: View, found: re.Match[str]) -> Iterator[Span]:
 
 
 _PAIR_OF_JAR = re.compile(r"(?:^|;[ ]?)(?P<name>[\w.$!%*~-]{1,128})=(?P<value>[^;]{1,4096})")
-_OF_A_SESSION = re.compile(r"sess|(?<![a-z])sid|sid(?![a-z])|auth|token|csrf|xsrf|jwt|secret|login|remember|user|account|_id|ticket|(?<![a-z])key|saml|sso|ssid", re.IGNORECASE)
+_OF_A_SESSION = re.compile(
+    r"sess|(?<![a-z])sid|sid(?![a-z])|auth|token|csrf|xsrf|jwt|secret|login|remember|user|account|_id|ticket|(?<![a-z])key|saml|sso|ssid",
+    re.IGNORECASE,
+)
 
 
 def _may_identify(name: str, value: str) -> bool:

@@ -41,7 +41,7 @@ def _pass(view: View, start: int, end: int) -> Sequence[Rule]:
     return _named(view, start, end + _REST_OF_PASS.get(view.seen[end : end + 2], 0))
 
 
-def _any_key(view: View, start: int, end: int) -> Sequence[Rule]:
+def _any_key(view: View, start: int, _end: int) -> Sequence[Rule]:
     if _OF_A_KEY.match(view.text, start + (4 if view.seen[start] in "_-" else 3)) is None:
         return ()
     view.names.append(start)

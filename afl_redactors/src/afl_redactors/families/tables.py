@@ -20,7 +20,9 @@ _BELOW = re.compile(
     (?P<value>[^\s"'`<>|]{{4,511}}[^\s"'`<>|:=,{{(;\[])(?P=quote)[ \t]{{0,8}}(?=\r?\n|$)""",
     _FLAGS,
 )
-_CELL = re.compile(rf"{_NAME}[*`]{{0,3}}[ \t]{{0,40}}\|[ \t]{{0,8}}[*`]{{0,3}}(?P<value>[^\s|*`]{{4,256}})[*`]{{0,3}}[ \t]{{0,40}}(?=[|\r\n]|$)", _FLAGS)
+_CELL = re.compile(
+    rf"{_NAME}[*`]{{0,3}}[ \t]{{0,40}}\|[ \t]{{0,8}}[*`]{{0,3}}(?P<value>[^\s|*`]{{4,256}})[*`]{{0,3}}[ \t]{{0,40}}(?=[|\r\n]|$)", _FLAGS
+)
 _COLUMN = re.compile(rf"{_NAME}[*\"'`]{{0,3}}[ \t]{{0,40}}(?=[|,;\t\r\n]|$)", _FLAGS)
 _RULER = re.compile(r"[|:\- \t+]{3,400}")
 _HEADING = re.compile(r"[A-Za-z_][\w .\-/#*]{0,40}|\"[A-Za-z_][\w .-]{0,40}\"")
@@ -40,10 +42,14 @@ def _below(view: View, found: re.Match[str]) -> Iterator[Span]:
         return
     if not found["asks"] and ":" in before:
         return
-    if already_redacted(value) or lookalikes.is_name_shape(value) and not guesses.is_random(value) and not (found["asks"] and guesses.is_mixed(value)):
+    if already_redacted(value) or (lookalikes.is_name_shape(value) and not _is_more(value, asked=bool(found["asks"]))):
         return
     if guesses.is_sure(value) or (found["asks"] and is_sure(found["word"]) and guesses.is_chosen(value)):
         yield found.span("value")
+
+
+def _is_more(value: str, *, asked: bool) -> bool:
+    return guesses.is_random(value) or (asked and guesses.is_mixed(value))
 
 
 def _beside(view: View, found: re.Match[str]) -> Iterator[Span]:
@@ -83,7 +89,9 @@ def _column(view: View, heading: Span, at: int, mark: str) -> Iterator[Span]:
     if len(named) < 2 or not all(_HEADING.fullmatch(cell) or not cell.isascii() for cell in named) or any(len(cell) > 44 for cell in named):
         return
     below = end + 1
-    if mark != "|" and (not cells[-1] or not cells[0] or ('"' in heading_text and not (heading_text.startswith('"') and text.startswith('"', below)))):
+    if mark != "|" and (
+        not cells[-1] or not cells[0] or ('"' in heading_text and not (heading_text.startswith('"') and text.startswith('"', below)))
+    ):
         return
     if mark == "|":
         ruler = _RULER.match(text, below)
@@ -135,7 +143,8 @@ def _default(view: View, found: re.Match[str]) -> Iterator[Span]:
 
 _WORDS = (*WORDS, *chinese.WORDS)
 _SPLIT = re.compile(
-    rf"""{_NAME}(?P<close>\\{{0,3}}["']?)(?:[ \t]{{0,8}}(?::=|=|:)[ \t]{{0,8}}\r?\n\s{{0,64}}|[ \t]{{0,8}}\r?\n\s{{0,64}}:\s{{0,64}})(?=\\{{0,3}}[bBrRfFuU]?["'])""", _FLAGS
+    rf"""{_NAME}(?P<close>\\{{0,3}}["']?)(?:[ \t]{{0,8}}(?::=|=|:)[ \t]{{0,8}}\r?\n\s{{0,64}}|[ \t]{{0,8}}\r?\n\s{{0,64}}:\s{{0,64}})(?=\\{{0,3}}[bBrRfFuU]?["'])""",
+    _FLAGS,
 )
 _KEY_BELOW = re.compile(r"\\{0,3}[\"'][ \t]{0,4}[:=]")
 
@@ -151,14 +160,16 @@ def _on_the_next_line(view: View, found: re.Match[str]) -> Iterator[Span]:
         yield value.start, value.end
 
 
-_INSERT = re.compile(r"insert\s{1,8}into\s{1,8}[\w.\"`\[\]]{1,120}\s{0,8}\((?P<columns>[^()]{1,600})\)\s{0,8}values\s{0,8}(?=\()", re.IGNORECASE)
+_INSERT = re.compile(
+    r"insert\s{1,8}into\s{1,8}[\w.\"`\[\]]{1,120}\s{0,8}\((?P<columns>[^()]{1,600})\)\s{0,8}values\s{0,8}(?=\()", re.IGNORECASE
+)
 _ROW = re.compile(r"[\s,]{0,16}\(")
 _FIELD = re.compile(r"\s{0,8}(?:[NE]?'(?P<value>(?:[^'\n]|''){0,512})'|[^,()']{1,200}|[A-Za-z_]{1,40}\([^()]{0,200}\))\s{0,8}")
 _TELLING_COLUMN = re.compile(rf"{CREDENTIAL_NAME}", _FLAGS)
 
 
 def _inserted(view: View, found: re.Match[str]) -> Iterator[Span]:
-    columns = [_is_of_a_credential(column.strip(" \t\r\n\"`[]")) for column in found["columns"].split(",")]
+    columns = [_is_of_a_credential(column.strip(' \t\r\n"`[]')) for column in found["columns"].split(",")]
     at = found.end()
     for _ in range(_MOST_ROWS if any(columns) else 0):
         row = _ROW.match(view.text, at)
@@ -212,7 +223,7 @@ def worth(view: View, start: int, behind: int) -> list[Rule]:
             rules += (CELL, COLUMN)
         elif _may_head_a_table(text, start, behind):
             rules.append(COLUMN)
-    if text.startswith(("\"", "'"), behind) and _OPENS.match(text, behind):
+    if text.startswith(('"', "'"), behind) and _OPENS.match(text, behind):
         rules.append(VARIABLE)
     return rules
 

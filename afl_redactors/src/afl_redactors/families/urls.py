@@ -41,7 +41,12 @@ def _password(view: View, found: re.Match[str]) -> Iterator[Span]:
             break
         at = text.find("@", at + 1, stop_at)
     view.count(stop_at - start)
-    if end > start and _HOST_BEGINS.match(text, end) and not already_redacted(text[start:end]) and not lookalikes.is_placeholder(text[start:end]):
+    if (
+        end > start
+        and _HOST_BEGINS.match(text, end)
+        and not already_redacted(text[start:end])
+        and not lookalikes.is_placeholder(text[start:end])
+    ):
         yield start, end
 
 
@@ -85,6 +90,7 @@ _SIGNED = Rule("signed-url", ("sig=", "signature="), matching(_SIGNATURE, _value
 
 _LONGEST_USER = 160
 """Characters that `_CURL_USER` may match at most."""
+
 
 def _has_password(text: str, at: int) -> bool:
     found = _WITH_PASSWORD.match(text, at)
