@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from afl_redactors import lookalikes
@@ -12,6 +13,8 @@ MOST = 32
 SHORTEST, LONGEST = 8, 256
 """Characters of a value that is looked for: a shorter one may be a word, a longer one is no word somebody repeats."""
 
+_WORD_WITH_NUMBER = re.compile(r"[A-Za-z]{1,24}[-_]?\d{1,4}")
+
 
 def worth_looking_for(value: str) -> bool:
     """Say whether a found value is so much its own that it means the same wherever it stands: a word of letters with digits."""
@@ -19,7 +22,7 @@ def worth_looking_for(value: str) -> bool:
         return False
     if not any(letter.isdigit() for letter in value) or not any(letter.isalpha() for letter in value):
         return False
-    return not lookalikes.is_known_shape(value) and not lookalikes.is_path(value)
+    return _WORD_WITH_NUMBER.fullmatch(value) is None and not lookalikes.is_known_shape(value) and not lookalikes.is_path(value)
 
 
 def echoes(text: str, values: Iterable[tuple[str, str]]) -> Iterator[tuple[Span, str]]:

@@ -14,7 +14,7 @@ _WORD = re.compile(r"\S{5,512}")
 _MEASURE = re.compile(
     r"""[A-Za-z]|-?\d{1,3}|-?\d{1,9}\.\d{1,9}(?:rem|em|px|%|s|ms|vh|vw|f)?|-?\d{1,9}[ ]?(?:rem|em|px|%|ms|s|m|h|d|bytes?|bits?|kb|mb|chars?|characters)|
     [\^~<>=]{1,2}[ ]?v?\d{1,6}(?:\.[\dx*]{1,6}){0,3}(?:-[\w.]{1,24})?|v?\d{1,6}\.\d{1,6}\.\d{1,6}(?:[-+][A-Za-z][\w.]{0,24})?|
-    \#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})|(?:(?:required|nullable|string|sometimes|confirmed|bail|filled|present|(?:min|max|size|between):[\d,]{1,9})(?:\||$)){1,8}|
+    0x[0-9a-f]{1,8}|-?\d{1,9}(?:\.\d{1,9})?e[+-]?\d{1,4}|\#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})|(?:(?:required|nullable|string|sometimes|confirmed|bail|filled|present|(?:min|max|size|between):[\d,]{1,9})(?:\||$)){1,8}|
     (?:hsl|rgb|rgba|hsla|var|calc|url)\([^()]{0,80}(?:\([^()]{0,80}\))?[^()]{0,20}\)""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -61,6 +61,11 @@ def is_mixed(value: str) -> bool:
         and any(letter.isupper() for letter in value)
         and any(letter.isdigit() for letter in value)
     )
+
+
+def is_uuid(value: str) -> bool:
+    """Say whether `value` is a UUID."""
+    return _UUID.fullmatch(value) is not None
 
 
 def is_random(value: str) -> bool:

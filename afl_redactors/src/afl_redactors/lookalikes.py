@@ -41,7 +41,7 @@ _ROOTED = re.compile(
     r"secrets|vars?|local|module|event|client|credentials|credential|auth|session|import)(?:\??\.|::|->)[A-Za-z_$][\w$.?!>:-]*"
 )
 _PATTERN = re.compile(r"\(\?[:=!<Pi]|\[\^|\\[wdsWDSb](?:[+*?{\]\\$]|$)")
-_CLASS = re.compile(r"(?:\w+\.)*_?[A-Z][A-Za-z0-9_]*(?:Key|Token|Secret|Credential)(?:s|Types?|Type)?")
+_CLASS = re.compile(r"(?:\w+\.)*_?[A-Z][A-Za-z0-9_]*(?:Key|Token|Secret|Credential|Pass|Password)(?:s|Types?|Type)?")
 _POINTER = re.compile(r"[&*@]+[A-Za-z_][A-Za-z_.]*")
 _BLOCK_OPENER = re.compile(r"[(\[{|>]|[+=!<>&|]=|=>|\\?$")
 _CREDENTIAL_WORD = re.compile(

@@ -22,7 +22,7 @@ NOT_AFTER = _words(
     backend class module package component icon resolver event action request response dto schema route router command fds gecos attempts
     attempt retries retry history complexity owner guard interceptor middleware symbol symbols literal embedding embeddings cookie property
     prop attribute selector element locator tag tags flag option mount volume checker check checks prompt hint hints size sizes bits
-    probability logprobs vocabulary vocab index indices strategy mapper resolver repository entity
+    probability logprobs vocabulary vocab template templates query queries index indices strategy mapper resolver repository entity
     """
 )
 """Parts of a name that say it is about a credential and holds none: `token_count`."""

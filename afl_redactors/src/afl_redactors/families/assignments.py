@@ -87,6 +87,8 @@ def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
     )
     if value is None or not _fits(view.text, value, found, trust):
         return
+    if not value.quoted and lookalikes.is_plain(value.text) and _is_of_code(view.text, value, found):
+        return
     tight = separator in {"=", "＝"} and not found["gap"] and view.text[found.start("sep") - 1] not in " \t"
     if worth_hiding(view, value, trust, separator, tight=tight):
         yield value.start, value.end
@@ -94,6 +96,16 @@ def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
             if lookalikes.is_placeholder(piece.text):
                 return
             yield piece.start, piece.end
+
+
+_METHOD = re.compile(r"(?:^|[._ \t])(?:get|set|fetch|load|make|create|generate|verify|check|encode|decode|parse|read|handle|on)_?$", re.IGNORECASE)
+
+
+def _is_of_code(text: str, value: Value, found: re.Match[str]) -> bool:
+    """Say whether a bare word is a function given to a method's name, or the rest of a name in quotes such as `"passwd:dir"`."""
+    if found["sep"] == ":" and not found["gap"] and text[value.end : value.end + 1] in {'"', "'"}:
+        return True
+    return _METHOD.search(text[max(0, found.start() - 24) : found.start()]) is not None
 
 
 def _closes_a_string(text: str, start: int) -> bool:
@@ -210,6 +222,8 @@ def _enclosed(view: View, found: re.Match[str]) -> Iterator[Span]:
         if value is None or judge(left_of(view.text, found.start()), found["word"], found["suffix"]) in {Trust.NONE, *GUESSED}:
             continue
         inner = value.group()
+        if guesses.is_measure(inner):
+            continue
         if not (lookalikes.is_placeholder(inner) or already_redacted(inner) or lookalikes.is_label(inner) or lookalikes.is_type(inner)):
             yield value.span()
 

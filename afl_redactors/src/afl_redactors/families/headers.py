@@ -6,7 +6,7 @@ import re
 from base64 import b64decode
 from collections.abc import Iterator
 
-from afl_redactors import lookalikes
+from afl_redactors import guesses, lookalikes
 from afl_redactors.markers import already_redacted
 from afl_redactors.rules import Lead, Rule, Span, leading, matching
 from afl_redactors.values import read_value
@@ -47,7 +47,7 @@ def _header(view: View, found: re.Match[str]) -> Iterator[Span]:
     value = read_value(view, found.end())
     if value is None or already_redacted(value.text) or lookalikes.is_placeholder(value.text) or lookalikes.is_type(value.text):
         return
-    if lookalikes.is_code(value.text) or lookalikes.is_reference(value.text):
+    if lookalikes.is_code(value.text) or lookalikes.is_reference(value.text) or guesses.is_measure(value.text):
         return
     if lookalikes.is_plain(value.text):
         follows = view.text[value.end : value.end + 2]
@@ -107,9 +107,14 @@ def _cookie(view: View, found: re.Match[str]) -> Iterator[Span]:
         yield value.start(), value.start() + len(value.group().rstrip(" \t)},;"))
 
 
+def _is_no_session(value: str) -> bool:
+    """Say whether `value` is an id that logs and transcripts call a session's, and opens none."""
+    return lookalikes.is_placeholder(value) or guesses.is_uuid(value)
+
+
 def _session(view: View, found: re.Match[str]) -> Iterator[Span]:
     value = read_value(view, found.end())
-    if value is not None and any(letter.isdigit() for letter in value.text) and not lookalikes.is_placeholder(value.text):
+    if value is not None and any(letter.isdigit() for letter in value.text) and not _is_no_session(value.text):
         yield value.start, value.end
 
 
