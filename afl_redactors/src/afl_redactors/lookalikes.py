@@ -30,7 +30,7 @@ _SHORT = 160
 """Characters. A longer value is no date, version, model name or other known shape."""
 
 _REFERENCE = re.compile(
-    r"(?:op|vault|ssm|sm|awssm|env|keyring|keychain|secret|file|gcpsm|azurekv|doppler|infisical)://|(?:ref\+[\w-]{1,20}|aws-?sm|awssm|1password|bws|pass|sops)://|arn:aws[\w-]*:|vault:|(?:dword|qword|hex(?:\(\w\))?):[0-9a-f]|\$\(|!(?:Ref|Sub|GetAtt|secret|vault|env|ImportValue)\b"
+    r"(?:op|vault|ssm|sm|awssm|env|keyring|keychain|secret|file|gcpsm|azurekv|doppler|infisical)://|(?:ref\+[\w-]{1,20}|aws-?sm|awssm|1password|bws|pass|sops)://|arn:aws[\w-]*:|vault:|\$\{|[\"'][ ]?[.+&][ ]|!+[A-Za-z_][\w.]{0,40}(?:\.|\()|(?:dword|qword|hex(?:\(\w\))?):[0-9a-f]|\$\(|!(?:Ref|Sub|GetAtt|secret|vault|env|ImportValue)\b"
 )
 
 _CALL = re.compile(r"(?:await\s+)?[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[\w$]+)*[!?]?(?:<[\w, ]*>)?\(")
@@ -40,8 +40,9 @@ _ROOTED = re.compile(
     r"[&*]?(?:self|this|process|os|config|cfg|conf|settings|env|req|request|res|response|ctx|context|props|state|user|account|args|opts|options|params|data|body|"
     r"secrets|vars?|local|module|event|client|credentials|credential|auth|session|import)(?:\??\.|::|->)[A-Za-z_$][\w$.?!>:-]*"
 )
-_PATTERN = re.compile(r"\(\?[:=!<Pi]|\[\^|\\[wdsWDSb](?:[+*?{\]\\$]|$)")
+_PATTERN = re.compile(r"^(?:qr|m)?/[\^\[(\\]|\(\?[:=!<Pi]|\[\^|\\[wdsWDSb](?:[+*?{\]\\$]|$)")
 _CLASS = re.compile(r"(?:\w+\.)*_?[A-Z][A-Za-z0-9_]*(?:Key|Token|Secret|Credential|Pass|Password)(?:s|Types?|Type)?")
+_VARIABLE = re.compile(r"[$@%&][A-Za-z_]\w{0,60}(?:::|->|\[|\{)")
 _POINTER = re.compile(r"[&*@]+[A-Za-z_][A-Za-z_.]*")
 _BLOCK_OPENER = re.compile(r"[(\[{|>]|[+=!<>&|]=|=>|\\?$")
 _CREDENTIAL_WORD = re.compile(
@@ -133,6 +134,7 @@ def is_code(value: str) -> bool:
         value.startswith(("self.", "this.", "process.env.", "os.environ"))
         or _CALL.match(value)
         or _INDEX.match(value)
+        or _VARIABLE.match(value)
         or _BLOCK_OPENER.match(value)
     ):
         return True

@@ -31,11 +31,11 @@ _MASKED = re.compile(r"[*•●∗×]{3,}|[.…]{3}$|…$")
 _SAME = re.compile(r"(\w)\1{3,511}")
 _FORMAT = re.compile(r"%(?:\(\w{1,40}\))?[-+#0 ]{0,3}\d{0,3}(?:\.\d{1,2})?[sdrifxX]|\{[\w.!:\[\]]{0,40}\}|\$\{?\w{1,60}\}?")
 _NAMED = re.compile(
-    r"(?:[A-Za-z0-9]{1,20}[-_.:/# ]){0,8}(?:pass(?:word|wd|phrase|code)?|secret|token|credential|pwd|api_?key|key|auth|jwt)s?(?:[-_.:/ ][A-Za-z]{1,20}){0,6}",
+    r"(?:(?:[A-Za-z]{1,20}|k8s|oauth2|s3|v\d|sha\d{1,3}|md5|x509|[a-z]{1,8}\d)[-_.:/# ]){0,8}(?:pass(?:word|wd|phrase|code)?|secret|token|credential|pwd|api_?key|key|auth|jwt)s?(?:[-_.:/ ](?:[A-Za-z]{1,20}|sha\d{1,3}|md5|v\d)){0,6}",
     re.IGNORECASE,
 )
 _CAMEL = re.compile(
-    r"(?:password|passwd|token|secret|credential|auth|apiKey)s?(?:[A-Z][a-z]{1,20}){1,6}|[a-z]{1,20}(?:[A-Z][a-z]{1,20}){0,6}(?:Pass(?:word|wd|phrase|code)?|Secret|Token|Credential|Key|Pw|Pwd|Auth)s?(?:[A-Z][a-z]{1,20}){0,6}"
+    r"(?:password|passwd|token|secret|credential|auth|apiKey)s?(?:[A-Z][a-z]{1,20}){1,6}|(?:[A-Za-z]{1,20}[-_./]){0,4}[a-z]{1,20}\d?(?:[A-Z][a-z]{1,20}){0,6}(?:Pass(?:word|wd|phrase|code)?|Secret|Token|Credential|Key|Pw|Pwd|Auth)s?(?:[A-Z][a-z]{1,20}){0,6}"
 )
 
 
@@ -43,7 +43,7 @@ def is_placeholder(value: str) -> bool:
     """Say whether `value` stands for a secret that is not there: `<your-token>`, `${TOKEN}`, `xxx`, `***`, `changeme`, `%s:%s`."""
     if len(value) > LONG:
         return False
-    value = value.strip()
+    value = value.strip().removeprefix("\\n")
     scheme = _SCHEME.match(value)
     if scheme:
         value = value[scheme.end() :]
@@ -70,7 +70,7 @@ def is_label(value: str) -> bool:
         return True
     words = re.findall(r"[^\W\d_]+", value)
     folded = [word.casefold() for word in words]
-    if any(word in wordlists.CREDENTIAL_WORDS for word in folded) and not any(letter.isdigit() for letter in value):
+    if any(word in wordlists.CREDENTIAL_WORDS for word in folded) and sum(letter.isdigit() for letter in value) <= (" " in value):
         return len(words) >= 2 or folded[0] not in wordlists.TYPES
     if not value.isascii() and _is_of_signs(value):
         return True

@@ -22,7 +22,7 @@ NOT_AFTER = _words(
     backend class module package component icon resolver event action request response dto schema route router command fds gecos attempts
     attempt retries retry history complexity owner guard interceptor middleware symbol symbols literal embedding embeddings cookie property
     prop attribute selector element locator tag tags flag option mount volume checker check checks prompt hint hints size sizes bits
-    probability logprobs vocabulary vocab template templates query queries index indices strategy mapper resolver repository entity
+    probability logprobs sha sha1 sha256 sha512 vocabulary vocab template templates query queries index indices strategy mapper resolver repository entity
     """
 )
 """Parts of a name that say it is about a credential and holds none: `token_count`."""
@@ -58,7 +58,7 @@ NOT_BEFORE_KEY = _words(
 
 NOT_BEFORE = _words(
     """
-    is has show hide forgot no need needs requires allow existing missing
+    is has show hide forgot no need needs requires allow existing missing for
     """
 )
 """Parts before any credential word that make it a question: `has_password`."""
@@ -101,7 +101,7 @@ PROSE = _words(
     like about into over under per via user users admin-only server-side client-side up-to-date out-of-date one-time short-lived
     long-lived read-only write-only case-sensitive user-defined plain-text present absent visible local remote global fake dummy
     real temporary internal external free open closed easy hard simple complex tested checked bound being part easily probably
-    maybe gibberish garbage nonsense write
+    maybe gibberish garbage nonsense write flags
     """
 )
 """Words that continue a sentence behind "the password is"."""
@@ -110,7 +110,7 @@ STAND_INS = _words(
     """
     changeme change_me change-me changeit replaceme password passwd pass pwd passphrase passwort kennwort secret example test none null nil
     undefined unset unknown empty todo tbd fixme dummy fake placeholder foo bar baz foobar redacted removed hidden masked blank n/a na
-    somepass badpass testpass userpass blah sekrit
+    include omit same-origin somepass badpass testpass userpass blah sekrit
     """
 )
 """Values that stand for a credential that is not there."""

@@ -21,7 +21,7 @@ _ASSIGNMENT = re.compile(
     (?P<gap>[ \t]{{0,8}}(?:\*{{1,3}}[ \t]{{1,2}}|\*\*(?=\S))?)""",
     re.VERBOSE | re.IGNORECASE,
 )
-_FLAG = re.compile(rf"(?<![\w-])--?(?P<left>[A-Za-z0-9-]{{0,40}}?){_NAME}(?P<gap>[ \t]{{1,4}})(?![-=|&>])", re.VERBOSE | re.IGNORECASE)
+_FLAG = re.compile(rf"(?<![\w-])--?(?P<left>[A-Za-z0-9-]{{0,40}}?){_NAME}(?P<gap>[ ]|\t)(?![-=|&> \t])", re.VERBOSE | re.IGNORECASE)
 _PAIR = re.compile(
     rf"""{_NAME}\\{{0,7}}["']?[ \t]{{0,4}}(?:,|[ \t\r\n])\s{{0,40}}\\{{0,7}}["']?value\\{{0,7}}["']?[ \t]{{0,4}}[:=][ \t]{{0,4}}""",
     re.VERBOSE | re.IGNORECASE,
@@ -89,6 +89,8 @@ def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
         return
     if not value.quoted and lookalikes.is_plain(value.text) and _is_of_code(view.text, value, found):
         return
+    if _is_in_its_name(value.text, left_of(view.text, found.start()) + found["word"] + found["suffix"]):
+        return
     tight = separator in {"=", "＝"} and not found["gap"] and view.text[found.start("sep") - 1] not in " \t"
     if worth_hiding(view, value, trust, separator, tight=tight):
         yield value.start, value.end
@@ -106,6 +108,12 @@ def _is_of_code(text: str, value: Value, found: re.Match[str]) -> bool:
     if found["sep"] == ":" and not found["gap"] and text[value.end : value.end + 1] in {'"', "'"}:
         return True
     return _METHOD.search(text[max(0, found.start() - 24) : found.start()]) is not None
+
+
+def _is_in_its_name(value: str, name: str) -> bool:
+    """Say whether a value says no more than its name does: `TOKEN_DOCUMENT = 'document'`."""
+    said = "".join(letter for letter in value.casefold() if letter.isalnum()) if len(value) <= 128 else ""
+    return len(said) >= 4 and said in "".join(letter for letter in name.casefold() if letter.isalnum())
 
 
 def _closes_a_string(text: str, start: int) -> bool:
@@ -211,6 +219,8 @@ def _paired(view: View, found: re.Match[str]) -> Iterator[Span]:
         return
     trust = judge(left_of(view.text, found.start()), found["word"], found["suffix"])
     value = read_value(view, found.end()) if trust not in {Trust.NONE, *GUESSED} else None
+    if value is not None and not value.quoted and lookalikes.is_plain(value.text) and view.text[value.end : value.end + 1] in {"}", ")", ","}:
+        return
     if value is not None and worth_hiding(view, value, Trust.STRONG, ":", tight=False):
         yield value.start, value.end
 
@@ -267,6 +277,8 @@ def _is_no_value(content: str) -> bool:
 
 
 def _bare_is_worth_hiding(content: str, trust: Trust, separator: str, *, tight: bool) -> bool:
+    if lookalikes.names_itself(content):
+        return False
     if trust is Trust.STRONG:
         return separator == " " or content[0] not in "<>" or len(content) > 2
     if content.replace(".", "").isdigit() or lookalikes.is_known_shape(content):

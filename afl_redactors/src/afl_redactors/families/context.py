@@ -38,6 +38,7 @@ _BEFORE = re.compile(
 _OF_CODE = re.compile(
     r"[a-z_]{1,20}\d?[a-z_]{0,20}\d?(?:\.[a-z_]{1,20}\d?[a-z_]{0,20}\d?){1,6}$|0x[0-9a-f]{1,16}[:,]|\$[A-Za-z_]\w{0,60}[/.:-]|\d{1,2}\*[A-Za-z]"
 )
+_ATTRIBUTE = re.compile(r"(?:href|id|name|class|src|for|rel)=[\"']#?$", re.IGNORECASE)
 _LONGEST = 256
 """Characters. A longer word, or one that begins outside the window, is a blob and no credential somebody wrote into a sentence."""
 _FAR = 512
@@ -63,7 +64,9 @@ def _beside(view: View, start: int, end: int) -> Iterator[Span]:
         first, last = _trimmed(view.text, first, last)
         if last - first < 6 or view.text[last : last + 1] in _CALLS or lookalikes.names_a_class(view.text[first:last]):
             continue
-        if _looks_secret(view.text[first:last], partial(_is_near, view.text, words, first, last)):
+        if _ATTRIBUTE.search(view.text[max(0, first - 9) : first]):
+            continue
+        if _looks_secret(view.text[first:last].removesuffix("'s"), partial(_is_near, view.text, words, first, last)):
             yield first, last
 
 

@@ -19,6 +19,7 @@ _SAID = re.compile(
     \*{0,2}(?=\S)""",
     re.VERBOSE | re.IGNORECASE,
 )
+_CALLED = re.compile(r"[A-Za-z_]\(")
 _SURE = re.compile(r"pass|pwd", re.IGNORECASE)
 _ORDINARY = re.compile(r"[A-Za-z]{1,64}[.,;:?]{0,4}(?=[ \t\r\n]|$)")
 """One word of letters: behind the less sure words it is never taken for a value."""
@@ -29,7 +30,7 @@ def _told(view: View, found: re.Match[str]) -> Iterator[Span]:
     value = read_value(view, found.end())
     if value is None or already_redacted(value.text):
         return
-    content = value.text.strip()
+    content = value.text.strip().strip("*")
     sure = _SURE.match(found["word"]) is not None
     if len(content) <= lookalikes.LONG:
         if (
@@ -47,7 +48,7 @@ def _told(view: View, found: re.Match[str]) -> Iterator[Span]:
 
 
 def _bare_value(view: View, content: str, end: int, *, sure: bool) -> bool:
-    if lookalikes.is_code(content):
+    if lookalikes.is_code(content) or _CALLED.search(content):
         return False
     if lookalikes.is_plain(content):
         if not sure and content.count("-") < 2:

@@ -16,7 +16,7 @@ from afl_redactors.windows import Clip, View
 _FLAGS = re.VERBOSE | re.IGNORECASE
 _NAME = rf"(?P<word>{CREDENTIAL_NAME}|{'|'.join(chinese.WORDS)})(?P<suffix>[A-Za-z0-9_-]{{0,24}})"
 _BELOW = re.compile(
-    rf"""{_NAME}[*"'`]{{0,3}}[ \t]{{0,4}}(?P<asks>[:：?？]?)[*]{{0,2}}[ \t]{{0,4}}(?:\r?\n[ \t]{{0,8}}){{1,2}}(?:[>$][ ]|[*+-][ ])?(?P<quote>["'`]?)
+    rf"""{_NAME}[*"'`]{{0,3}}[ \t]{{0,4}}(?P<asks>[:：?？]?)[*]{{0,2}}[ \t]{{0,4}}(?:\r?\n[ \t]{{0,8}}){{1,2}}(?:[>$][ ]|[*+-][ ])?(?P<quote>["'`]?)(?![\#@/-])
     (?P<value>[^\s"'`<>|]{{4,511}}[^\s"'`<>|:=,{{(;\[])(?P=quote)[ \t]{{0,8}}(?=\r?\n|$)""",
     _FLAGS,
 )
