@@ -13,7 +13,7 @@ MOST = 32
 SHORTEST, LONGEST = 8, 256
 """Characters of a value that is looked for: a shorter one may be a word, a longer one is no word somebody repeats."""
 
-_WORD_WITH_NUMBER = re.compile(r"[A-Za-z]{1,24}[-_]?\d{1,4}")
+_WORD_WITH_NUMBER = re.compile(r"[A-Za-z]{1,24}[-_]?\d{1,4}|[a-z_]{3,40}\d{1,2}[a-z_]{3,40}")
 
 
 def worth_looking_for(value: str) -> bool:
@@ -22,7 +22,13 @@ def worth_looking_for(value: str) -> bool:
         return False
     if not any(letter.isdigit() for letter in value) or not any(letter.isalpha() for letter in value):
         return False
-    return _WORD_WITH_NUMBER.fullmatch(value) is None and not lookalikes.is_known_shape(value) and not lookalikes.is_path(value)
+    return (
+        _WORD_WITH_NUMBER.fullmatch(value) is None
+        and not lookalikes.is_known_shape(value)
+        and not lookalikes.is_path(value)
+        and not lookalikes.is_code(value)
+        and not lookalikes.is_file_of_a_secret(value)
+    )
 
 
 def echoes(text: str, values: Iterable[tuple[str, str]]) -> Iterator[tuple[Span, str]]:

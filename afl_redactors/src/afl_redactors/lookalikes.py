@@ -30,7 +30,7 @@ _SHORT = 160
 """Characters. A longer value is no date, version, model name or other known shape."""
 
 _REFERENCE = re.compile(
-    r"(?:op|vault|ssm|sm|awssm|env|keyring|keychain|secret|file|gcpsm|azurekv|doppler|infisical)://|(?:ref\+[\w-]{1,20}|aws-?sm|awssm|1password|bws|pass|sops)://|arn:aws[\w-]*:|vault:|\$\{|[\"'][ ]?[.+&][ ]|!+[A-Za-z_][\w.]{0,40}(?:\.|\()|(?:dword|qword|hex(?:\(\w\))?):[0-9a-f]|\$\(|!(?:Ref|Sub|GetAtt|secret|vault|env|ImportValue)\b"
+    r"(?:op|vault|ssm|sm|awssm|env|keyring|keychain|secret|file|gcpsm|azurekv|doppler|infisical)://|(?:ref\+[\w-]{1,20}|aws-?sm|awssm|1password|bws|pass|sops)://|arn:aws[\w-]*:|projects/[\w-]{1,64}/(?:locations/[\w-]{1,40}/)?secrets/|vault:|\$\{|[\"'][ ]?[.+&][ ]|!+[A-Za-z_][\w.]{0,40}(?:\.|\()|(?:dword|qword|hex(?:\(\w\))?):[0-9a-f]|\$\(|!(?:Ref|Sub|GetAtt|secret|vault|env|ImportValue)\b"
 )
 
 _CALL = re.compile(r"(?:await\s+)?[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[\w$]+)*[!?]?(?:<[\w, ]*>)?\(")

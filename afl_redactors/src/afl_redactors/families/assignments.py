@@ -100,7 +100,9 @@ def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
             yield piece.start, piece.end
 
 
-_METHOD = re.compile(r"(?:^|[._ \t])(?:get|set|fetch|load|make|create|generate|verify|check|encode|decode|parse|read|handle|on)_?$", re.IGNORECASE)
+_METHOD = re.compile(
+    r"(?:^|[._ \t])(?:get|set|fetch|load|make|create|generate|verify|check|encode|decode|parse|read|handle|on)_?$", re.IGNORECASE
+)
 
 
 def _is_of_code(text: str, value: Value, found: re.Match[str]) -> bool:
@@ -219,7 +221,12 @@ def _paired(view: View, found: re.Match[str]) -> Iterator[Span]:
         return
     trust = judge(left_of(view.text, found.start()), found["word"], found["suffix"])
     value = read_value(view, found.end()) if trust not in {Trust.NONE, *GUESSED} else None
-    if value is not None and not value.quoted and lookalikes.is_plain(value.text) and view.text[value.end : value.end + 1] in {"}", ")", ","}:
+    if (
+        value is not None
+        and not value.quoted
+        and lookalikes.is_plain(value.text)
+        and view.text[value.end : value.end + 1] in {"}", ")", ","}
+    ):
         return
     if value is not None and worth_hiding(view, value, Trust.STRONG, ":", tight=False):
         yield value.start, value.end

@@ -36,7 +36,7 @@ _BEFORE = re.compile(
     re.IGNORECASE,
 )
 _OF_CODE = re.compile(
-    r"[a-z_]{1,20}\d?[a-z_]{0,20}\d?(?:\.[a-z_]{1,20}\d?[a-z_]{0,20}\d?){1,6}$|0x[0-9a-f]{1,16}[:,]|\$[A-Za-z_]\w{0,60}[/.:-]|\d{1,2}\*[A-Za-z]"
+    r"--[a-z][a-z0-9]{0,24}(?:-[a-z0-9]{1,24}){1,8}$|[a-z]{3,24}\d[a-z_]{3,40}\.?$|[a-z_]{1,20}\d?[a-z_]{0,20}\d?(?:\.[a-z_]{1,20}\d?[a-z_]{0,20}\d?){1,6}$|0x[0-9a-f]{1,16}[:,]|\$[A-Za-z_]\w{0,60}[/.:-]|\d{1,2}\*[A-Za-z]"
 )
 _ATTRIBUTE = re.compile(r"(?:href|id|name|class|src|for|rel)=[\"']#?$", re.IGNORECASE)
 _LONGEST = 256

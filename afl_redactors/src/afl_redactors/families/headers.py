@@ -109,7 +109,7 @@ def _cookie(view: View, found: re.Match[str]) -> Iterator[Span]:
 
 def _is_no_session(value: str) -> bool:
     """Say whether `value` is an id that logs and transcripts call a session's, and opens none."""
-    return lookalikes.is_placeholder(value) or guesses.is_uuid(value)
+    return lookalikes.is_placeholder(value) or guesses.is_uuid(value) or lookalikes.is_code(value)
 
 
 def _session(view: View, found: re.Match[str]) -> Iterator[Span]:
