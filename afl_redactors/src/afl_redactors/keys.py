@@ -18,6 +18,9 @@ CREDENTIAL_NAME = (
 )
 """A regular expression (verbose, case-insensitive) for the telling part of a name."""
 
+CHINESE = ("密码", "密碼", "口令", "密钥", "密鑰", "金鑰", "令牌", "秘钥", "密匙")
+"""Words that name a credential in tables and labels; what Chinese text says of them is read elsewhere."""
+
 WORDS = (
     "pass",
     "pw",
@@ -48,13 +51,14 @@ WORDS = (
     "토큰",
     "_auth",
     "-signature",
+    *CHINESE,
 )
 
 BARE_KEYS = ("key=", "key =", "key:", 'key":', "key':", 'key\\":', 'key\\\\\\":', 'key"]', "key']")
 """A key of whatever kind with what may follow it: the word alone stands in too many ordinary texts."""
 
 NAME_LITERALS = (
-    *(word for word in WORDS if word not in ("key", "-signature")),
+    *(word for word in WORDS if word not in ("key", "-signature", *CHINESE)),
     *(f"{kind}{joint}key" for kind in sorted(wordlists.KINDS_OF_KEY) for joint in ("", "_", "-", ".", " ")),
     "x-amz-signature",
     "x-goog-signature",
@@ -70,7 +74,7 @@ FRENCH = "mot de "
 BEFORE_PASSE = (FRENCH, "mot_de_", "mot-de-", "motde", "mot.de.", "palavra-", "palavra_")
 """What may stand before a "pass" that goes on as an ordinary word does."""
 
-_LEFT = re.compile(r"[\w$.-]{0,64}$")
+_LEFT = re.compile(r"[\w$.-]{0,64}")
 _SEGMENT = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_A-Za-z]+")
 _UNSURE = re.compile(r"token|secret|credential|토|.{0,16}key|_auth|x-", re.IGNORECASE)
 _ANY_KEY = frozenset({"_key", "-key", "key"})
@@ -97,8 +101,9 @@ GUESSED = frozenset({Trust.BARE, Trust.RANDOM})
 
 def left_of(text: str, start: int) -> str:
     """Return the part of an identifier that stands directly before `start`, at most 64 characters."""
-    found = _LEFT.search(text[max(0, start - 64) : start])
-    return found.group() if found else ""
+    before = text[max(0, start - 64) : start]
+    found = _LEFT.match(before[::-1])  # from its end: a search for what ends there would begin at every character
+    return before[len(before) - found.end() :] if found else ""
 
 
 def is_sure(word: str) -> bool:

@@ -36,7 +36,6 @@ _QUOTED_ONLY = frozenset({"=>", "==", "===", "!=", "!==", "||", "??", "??=", "or
 _SETTER = re.compile(
     r"(?:^|[^\w])(?:set|with|use|using|update|change|reset|verify|check|compare|encode|encrypt|hash|auth|authenticate)?_?$", re.IGNORECASE
 )
-_SET = re.compile(r"\bset[ ]\"\w{0,64}$", re.IGNORECASE)
 _WRAPPED = re.compile(
     r"(?P<wrapper>(?:new[ ]|\[\])?[A-Za-z_][\w.:]{0,60}?)(?:<[\w, ]{0,20}>)?[(](?:[A-Za-z_][\w.:]{0,40}[(]){0,2}[ \t]{0,4}(?=[bBrRfFuU]{0,2}[\"'`])|[(]\s{0,80}(?=[bBrRfFuU]{0,2}[\"'`])"
 )
@@ -67,7 +66,8 @@ _ENDS_LINE = re.compile(r"[ \t]{0,8}(?:[\r\n]|$|\\[nr\"']|\#)")
 
 def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
     start, separator = found.end(), found["sep"]
-    trust = judge(left_of(view.text, found.start()), found["word"], found["suffix"])
+    left = left_of(view.text, found.start())
+    trust = judge(left, found["word"], found["suffix"])
     if trust is Trust.NONE or _is_for_another_rule(view.text, found) or not _may_separate(view.text, found):
         return
     if trust not in GUESSED and view.text[start : start + 1] == "[" and not view.text.startswith("[]", start):
@@ -75,21 +75,8 @@ def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
             if worth_hiding(view, item, trust, separator, tight=False):
                 yield item.start, item.end
         return
-    if _closes_a_string(view.text, start):
-        return
-    value = read_block(view, start) if separator == ":" and trust not in GUESSED else None
-    value = (
-        value
-        or _set_in_quotes(view, found)
-        or _wrapped(view, start, separator, trust)
-        or _in_its_place(view, found)
-        or read_value(view, start)
-    )
-    if value is None or not _fits(view.text, value, found, trust):
-        return
-    if not value.quoted and lookalikes.is_plain(value.text) and _is_of_code(view.text, value, found):
-        return
-    if _is_in_its_name(value.text, left_of(view.text, found.start()) + found["word"] + found["suffix"]):
+    value = None if _closes_a_string(view.text, start) else _value(view, found, left, trust)
+    if value is None or not _fits(view.text, value, found, trust) or _says_nothing(view.text, value, found, left):
         return
     tight = separator in {"=", "＝"} and not found["gap"] and view.text[found.start("sep") - 1] not in " \t"
     if worth_hiding(view, value, trust, separator, tight=tight):
@@ -98,6 +85,26 @@ def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
             if lookalikes.is_placeholder(piece.text):
                 return
             yield piece.start, piece.end
+
+
+def _value(view: View, found: re.Match[str], left: str, trust: Trust) -> Value | None:
+    """Read what follows the separator, in whichever form it is given."""
+    start, separator = found.end(), found["sep"]
+    value = read_block(view, start) if separator == ":" and trust not in GUESSED else None
+    return (
+        value
+        or _set_in_quotes(view, found, left)
+        or _wrapped(view, start, separator, trust)
+        or (None if left else _in_its_place(view, found))
+        or read_value(view, start)
+    )
+
+
+def _says_nothing(text: str, value: Value, found: re.Match[str], left: str) -> bool:
+    """Say whether a value is a piece of code, or no more than its name."""
+    if not value.quoted and lookalikes.is_plain(value.text) and _is_of_code(text, value, found):
+        return True
+    return _is_in_its_name(value.text, left + found["word"] + found["suffix"])
 
 
 _METHOD = re.compile(
@@ -127,10 +134,11 @@ def _closes_a_string(text: str, start: int) -> bool:
     return text.count(quote, line or max(0, start - _ROOM_LEFT), start) % 2 == 1
 
 
-def _set_in_quotes(view: View, found: re.Match[str]) -> Value | None:
+def _set_in_quotes(view: View, found: re.Match[str], left: str) -> Value | None:
     """Read the whole value of `set "NAME=value"`, as the shell of Windows has it."""
-    quoted = _SET.search(view.text[max(0, found.start() - 72) : found.start()]) if found["sep"] == "=" else None
-    return read_inside(view, found.end(), '"') if quoted else None
+    if found["sep"] != "=" or not view.folded.endswith('set "', 0, found.start() - len(left)):
+        return None
+    return read_inside(view, found.end(), '"')
 
 
 def _wrapped(view: View, start: int, separator: str, trust: Trust) -> Value | None:
@@ -145,8 +153,10 @@ def _wrapped(view: View, start: int, separator: str, trust: Trust) -> Value | No
 
 def _in_its_place(view: View, found: re.Match[str]) -> Value | None:
     """Read the value of the name in `user, password = "a", "b"`: the one that stands in the same place."""
-    targets = _TARGETS.search(view.text[max(0, found.start() - 160) : found.start()]) if found["sep"] in {"=", ":="} else None
-    if targets is None or left_of(view.text, found.start()):
+    if found["sep"] not in {"=", ":="} or not view.text.endswith((", ", ","), 0, found.start()):
+        return None
+    targets = _TARGETS.search(view.text[max(0, found.start() - 160) : found.start()])
+    if targets is None:
         return None
     at = found.end()
     for _ in range(targets["names"].count(",")):
@@ -162,7 +172,8 @@ def _in_its_place(view: View, found: re.Match[str]) -> Value | None:
 
 def _is_for_another_rule(text: str, found: re.Match[str]) -> bool:
     before = text[max(0, found.start() - 68) : found.start()]
-    return (found["sep"] == ":" and _IN_ADDRESS.search(before) is not None) or _DEFAULT_LEFT.search(before) is not None
+    addressed = found["sep"] == ":" and ("://" in before or "arn:" in before) and _IN_ADDRESS.search(before) is not None
+    return addressed or ("${" in before and _DEFAULT_LEFT.search(before) is not None)
 
 
 def _may_separate(text: str, found: re.Match[str]) -> bool:

@@ -14,7 +14,7 @@ from afl_redactors.windows import View
 def _named(view: View, start: int, end: int) -> Sequence[Rule]:
     text = view.text
     view.names.append(start)
-    if text[end : end + 1] in _GOES_ON and text[end - 2 : end + 1] not in _ABBREVIATED:
+    if text[end : end + 1] in _GOES_ON and text[end - 1].isascii() and text[end - 2 : end + 1] not in _ABBREVIATED:
         return ()
     rest = assignments.BEHIND.match(text, end)
     assert rest is not None  # noqa: S101 - it matches nothing as well
@@ -32,8 +32,9 @@ def _named(view: View, start: int, end: int) -> Sequence[Rule]:
 
 
 def _pass(view: View, start: int, end: int) -> Sequence[Rule]:
-    following = view.text[end : end + 1]
-    if following == "\n" and view.text[max(0, start - 8) : start].rstrip(" \t")[-1:] in _LINE_BEGINS:
+    text = view.text
+    following = text[end : end + 1]
+    if following == "\n" and (text.endswith("        ", 0, start) or text[max(0, start - 8) : start].rstrip(" \t")[-1:] in _LINE_BEGINS):
         view.names.append(start)
         return ()  # a statement alone on its line
     if following in _ORDINARY and not view.seen.endswith(BEFORE_PASSE, 0, start):

@@ -6,15 +6,14 @@ import re
 from collections.abc import Iterator
 
 from afl_redactors import guesses, lookalikes
-from afl_redactors.families import chinese
-from afl_redactors.keys import CREDENTIAL_NAME, GUESSED, WORDS, Trust, is_sure, judge, left_of
+from afl_redactors.keys import CHINESE, CREDENTIAL_NAME, GUESSED, WORDS, Trust, is_sure, judge, left_of
 from afl_redactors.markers import already_redacted
 from afl_redactors.rules import Lead, Rule, Span, leading, matching
 from afl_redactors.values import read_value
 from afl_redactors.windows import Clip, View
 
 _FLAGS = re.VERBOSE | re.IGNORECASE
-_NAME = rf"(?P<word>{CREDENTIAL_NAME}|{'|'.join(chinese.WORDS)})(?P<suffix>[A-Za-z0-9_-]{{0,24}})"
+_NAME = rf"(?P<word>{CREDENTIAL_NAME}|{'|'.join(CHINESE)})(?P<suffix>[A-Za-z0-9_-]{{0,24}})"
 _BELOW = re.compile(
     rf"""{_NAME}[*"'`]{{0,3}}[ \t]{{0,4}}(?P<asks>[:：?？]?)[*]{{0,2}}[ \t]{{0,4}}(?:\r?\n[ \t]{{0,8}}){{1,2}}(?:[>$][ ]|[*+-][ ])?(?P<quote>["'`]?)(?![\#@/-])
     (?P<value>[^\s"'`<>|]{{4,511}}[^\s"'`<>|:=,{{(;\[])(?P=quote)[ \t]{{0,8}}(?=\r?\n|$)""",
@@ -141,7 +140,6 @@ def _default(view: View, found: re.Match[str]) -> Iterator[Span]:
         yield value.start, value.end
 
 
-_WORDS = (*WORDS, *chinese.WORDS)
 _SPLIT = re.compile(
     rf"""{_NAME}(?P<close>\\{{0,3}}["']?)(?:[ \t]{{0,8}}(?::=|=|:)[ \t]{{0,8}}\r?\n\s{{0,64}}|[ \t]{{0,8}}\r?\n\s{{0,64}}:\s{{0,64}})(?=\\{{0,3}}[bBrRfFuU]?["'])""",
     _FLAGS,
@@ -194,9 +192,9 @@ def _is_of_a_credential(column: str) -> bool:
 
 INSERTED = Rule("assignment", ("insert into",), matching(_INSERT, _inserted), before=0, after=1200, clip=Clip.NOTHING)
 SPLIT = Rule("assignment", WORDS, matching(_SPLIT, _on_the_next_line, named=True), before=16, after=320, clip=Clip.NOTHING)
-BELOW = Rule("assignment", _WORDS, matching(_BELOW, _below, named=True), before=16, after=640, clip=Clip.NOTHING)
-CELL = Rule("assignment", _WORDS, matching(_CELL, _beside, named=True), before=16, after=400)
-COLUMN = Rule("assignment", _WORDS, matching(_COLUMN, _in_columns, named=True), before=16, after=128)
+BELOW = Rule("assignment", WORDS, matching(_BELOW, _below, named=True), before=16, after=640, clip=Clip.NOTHING)
+CELL = Rule("assignment", WORDS, matching(_CELL, _beside, named=True), before=16, after=400)
+COLUMN = Rule("assignment", WORDS, matching(_COLUMN, _in_columns, named=True), before=16, after=128)
 VARIABLE = Rule("assignment", WORDS, matching(_VARIABLE, _default, named=True), before=16, after=520, clip=Clip.NOTHING)
 
 RULES = (BELOW, CELL, COLUMN, VARIABLE, SPLIT, INSERTED)
@@ -204,6 +202,7 @@ LEADS: tuple[Lead, ...] = (leading(INSERTED, _INSERT.match),)
 
 _ENDS = re.compile(r"\\{0,3}[*\"'`]{0,3}[ \t]{0,8}(?::=|[:=：?？]?)[*]{0,2}[ \t]{0,8}\r?\n")
 _ENDS_CELL = re.compile(r"[*\"'`]{0,3}[ \t]{0,40}(?:(?P<mark>[|,;\t\r\n])|$)")
+_NEITHER = frozenset("=().[]{}+/<>&")
 _HEADINGS = re.compile(r"[ \t]{0,4}[^()\[\]{}=<>:\n]{4,1024}")
 _OPENS = re.compile(r"[\"'][ ]?\{")
 
@@ -212,6 +211,8 @@ def worth(view: View, start: int, behind: int) -> list[Rule]:
     """Return which of these rules are worth running where a telling part stands at `start` and the rest of its name ends at `behind`."""
     text = view.text
     rules: list[Rule] = []
+    if text[behind : behind + 1] in _NEITHER:
+        return rules
     ends = _ENDS.match(text, behind)
     if ends and _BELOW.match(text, start):
         rules.append(BELOW)
