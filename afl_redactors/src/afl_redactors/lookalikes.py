@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from afl_redactors import wordlists
-from afl_redactors.placeholders import LONG, is_label, is_placeholder, names_itself
+from afl_redactors.placeholders import LONG, is_label, is_of_signs, is_placeholder, names_itself
 
 __all__ = [
     "LONG",
@@ -14,6 +14,7 @@ __all__ = [
     "is_known_shape",
     "is_label",
     "is_name_shape",
+    "is_of_signs",
     "is_path",
     "is_pattern",
     "is_placeholder",

@@ -27,7 +27,7 @@ _PLACEHOLDER = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
-_MASKED = re.compile(r"[*•●∗×]{3,}|[.…]{3}$|…$")
+_MASKED = re.compile(r"[*•●∗×]{3}|[.…]{3}$|…$")
 _SAME = re.compile(r"(\w)\1{3,511}")
 _FORMAT = re.compile(r"%(?:\(\w{1,40}\))?[-+#0 ]{0,3}\d{0,3}(?:\.\d{1,2})?[sdrifxX]|\{[\w.!:\[\]]{0,40}\}|\$\{?\w{1,60}\}?")
 _NAMED = re.compile(
@@ -72,14 +72,12 @@ def is_label(value: str) -> bool:
     folded = [word.casefold() for word in words]
     if any(word in wordlists.CREDENTIAL_WORDS for word in folded) and sum(letter.isdigit() for letter in value) <= (" " in value):
         return len(words) >= 2 or folded[0] not in wordlists.TYPES
-    if not value.isascii() and _is_of_signs(value):
-        return True
     if len(words) < 3 or " " not in value:
         return False
     usual = sum(word in wordlists.PROSE or word in wordlists.LABEL_WORDS for word in folded)
     return usual * 2 >= len(words) and usual >= 2
 
 
-def _is_of_signs(value: str) -> bool:
+def is_of_signs(value: str) -> bool:
     """Say whether `value` is Chinese, Japanese or Korean text: no letter or digit of it can be typed into a field for a password."""
     return not re.search(r"[A-Za-z0-9]", value) and re.search(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]", value) is not None

@@ -29,8 +29,8 @@ RULES: tuple[Rule, ...] = (
     *assignments.RULES,
     *commands.RULES,
     *calls.RULES,
-    *tables.RULES,
     *told.RULES,
+    *tables.RULES,
     *english.RULES,
     *context.RULES,
 )

@@ -26,7 +26,9 @@ _STOP = re.compile(
 )
 _OPENING_OF = {")": "(", "]": "[", "}": "{", ">": "<"}
 _BALANCE_WITHIN = 512
-_PIECES = 32
+_CONTINUED = 16
+"""Lines that a value goes on over at most, behind a backslash at the end of each: every name on them may read them again."""
+_PIECES = 16
 """Pieces that one string is put together of at most."""
 _FOLDED = {
     quote: re.compile(rf"(?:\r?\n[ \t]{{0,64}}[\w+/=.~-]{{6,512}}){{1,8}}\\{{0,7}}{quote}(?=[\s,;)\]}}]|$)") for quote in ('"', "'", "`")
@@ -131,12 +133,12 @@ def _quoted(view: View, opener: re.Match[str]) -> Value | None:
 def _closing(text: str, start: int, closing: str, escape: int) -> tuple[int, int]:
     """Return where the value ends and where the text behind its closing quote begins; an open quote ends with its line."""
     search = _QUOTE_OR_LINE_END[closing].search
-    at = start
+    at, lines = start, 0
     while found := search(text, at):
         where = found.start()
         if text[where] == "\n":
-            if where > start and text[where - 1] == "\\" and text[where - 2] != "\\":
-                at = where + 1
+            if lines < _CONTINUED and where > start and text[where - 1] == "\\" and text[where - 2] != "\\":
+                at, lines = where + 1, lines + 1
                 continue
             if folded := _folded(text, start, where, closing):
                 return folded - 1 - escape, folded
@@ -172,15 +174,15 @@ def _without_trailing_space(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _unquoted(view: View, start: int, limit: int | None = None) -> Value | None:
     text, at = view.text, start
-    limit = len(text) if limit is None else limit
+    limit, lines = len(text) if limit is None else limit, 0
     while True:
         stop = _STOP.search(text, at, limit)
         if stop is None:
             end = limit
             break
         end = stop.start()
-        if text[end] in "\r\n" and end > start and (goes_on := _GOES_ON.match(text, end - 1)):
-            at = goes_on.end()
+        if text[end] in "\r\n" and end > start and lines < _CONTINUED and (goes_on := _GOES_ON.match(text, end - 1)):
+            at, lines = goes_on.end(), lines + 1
             continue
         opening = _OPENING_OF.get(text[end])
         if opening is None or end - start > _BALANCE_WITHIN or text.count(opening, start, end) <= text.count(text[end], start, end):

@@ -315,7 +315,7 @@ def _in_a_connection_string(text: str, value: Value) -> bool:
 
 
 def _quoted_is_worth_hiding(content: str, trust: Trust) -> bool:
-    if lookalikes.is_label(content) or lookalikes.names_itself(content):
+    if lookalikes.is_label(content) or lookalikes.names_itself(content) or (not content.isascii() and lookalikes.is_of_signs(content)):
         return False
     if trust is Trust.STRONG:
         return True

@@ -15,7 +15,7 @@ _ARGS = r"(?:[^\n|;&\\]|\\[^\n]|\\\r?\n){0,200}?"
 """Arguments of a command, over continued lines."""
 _QUOTE = r"(?=[^\s|;&])"
 _LOGIN = r"(?:docker|podman|helm|az|heroku|oc|nerdctl|crane|skopeo|oras|buildah|cf|ibmcloud|faas-cli|argocd|rancher)(?:\.exe)?[ ](?:registry[ ]|acr[ ])?login"
-_CLIENTS = r"mongo(?:sh|dump|restore|export|import|stat|top)?|psexec(?:64)?(?:\.exe)?|cypher-shell|cqlsh|evil-winrm|crackmapexec|nxc|rdesktop|twine[ ]upload|useradd|usermod|influx|winexe|odoo"
+_CLIENTS = r"mongo(?:sh|dump|restore|export|import|stat|top)?|cypher-shell|cqlsh|evil-winrm|crackmapexec|nxc|rdesktop|twine[ ]upload|useradd|usermod|influx|winexe|odoo"
 
 PLACES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("sshpass",), rf"sshpass[ ]{_ARGS}-p[ ]?{_QUOTE}"),
@@ -24,7 +24,6 @@ PLACES: tuple[tuple[tuple[str, ...], str], ...] = (
     (
         (
             "mongo",
-            "psexec",
             "cypher-shell",
             "cqlsh",
             "evil-winrm",
@@ -157,9 +156,7 @@ def _lines(view: View, found: re.Match[str]) -> Iterator[Span]:
 def _rule(words: tuple[str, ...], pattern: str, before: int) -> tuple[Rule, Lead]:
     flags = (
         re.IGNORECASE
-        if any(
-            word.startswith((" password", "identified", "set password", "pragma", "convertto", "psexec", "net ", "setx")) for word in words
-        )
+        if any(word.startswith((" password", "identified", "set password", "pragma", "convertto", "net ", "setx")) for word in words)
         else 0
     )
     compiled = re.compile(rf"(?:(?<![A-Za-z0-9-])|(?=[^A-Za-z0-9]))(?:{pattern})", flags)

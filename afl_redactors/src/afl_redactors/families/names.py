@@ -26,6 +26,7 @@ def _named(view: View, start: int, end: int) -> Sequence[Rule]:
         rules.append(context.BESIDE)
     if view.seen.endswith(FRENCH, 0, start):
         view.names.append(start - len(FRENCH))
+        rules += tables.worth(view, start - len(FRENCH), rest.start("behind"))
         if context.worth(text, start - len(FRENCH)):
             rules.append(context.BESIDE)
     return rules
@@ -37,8 +38,8 @@ def _pass(view: View, start: int, end: int) -> Sequence[Rule]:
     if following == "\n" and (text.endswith("        ", 0, start) or text[max(0, start - 8) : start].rstrip(" \t")[-1:] in _LINE_BEGINS):
         view.names.append(start)
         return ()  # a statement alone on its line
-    if following in _ORDINARY and not view.seen.endswith(BEFORE_PASSE, 0, start):
-        return ()
+    if following in _ORDINARY:
+        return _named(view, start, end + (following == "e")) if view.seen.endswith(BEFORE_PASSE, 0, start) else ()
     return _named(view, start, end + _REST_OF_PASS.get(view.seen[end : end + 2], 0))
 
 
@@ -69,7 +70,7 @@ _ABBREVIATED = frozenset({"pwd", "PWd", "Pwd"})
 _ORDINARY = frozenset("abdefghijklmnoqrstuvxyz")
 """Letters behind "pass" that make it an ordinary word: "passed", "passing". What says more is "password", "passcode", "passphrase"."""
 _PASS = "pass"
-_REST_OF_PASS = {"wo": 4, "wd": 2, "co": 4, "ph": 6, "wr": 3, "e ": 1, "e:": 1, "e=": 1}
+_REST_OF_PASS = {"wo": 4, "wd": 2, "co": 4, "ph": 6, "wr": 3}
 """How much farther the telling part goes: "password", "passwd", "passcode", "passphrase"."""
 
 LEADS = (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from base64 import b64decode
+from bisect import bisect_left
 from collections.abc import Iterator
 
 from afl_redactors import lookalikes
@@ -28,12 +29,23 @@ _MEMBER = re.compile(
 )
 
 
+def _kind_before(view: View, at: int) -> int:
+    """Return where the kind of the object before ends, so that every object is read once however many there are; -1 without one."""
+    hits = view.hits("kind")
+    index = bisect_left(hits, at)
+    return hits[index - 1] if index else -1
+
+
+def _kind_behind(view: View, at: int) -> int:
+    return view.next_hit("kind", at)
+
+
 def _secret(view: View, found: re.Match[str]) -> Iterator[Span]:
     text = view.text
     low, high = max(0, found.start() - _FAR), min(len(text), found.end() + _FAR)
-    low = max(low, text.rfind(_DOCUMENT, low, found.start()))
-    stop = text.find(_DOCUMENT, found.end(), high)
-    high = stop if stop >= 0 else high
+    low = max(low, text.rfind(_DOCUMENT, low, found.start()), _kind_before(view, found.start()))
+    stops = [stop for stop in (text.find(_DOCUMENT, found.end(), high), _kind_behind(view, found.end())) if stop >= 0]
+    high = min([high, *stops])
     view.count(high - low)
     for data in _DATA.finditer(text, low, high):
         yield from _entries(view, data, high)

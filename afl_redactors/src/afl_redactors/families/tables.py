@@ -70,6 +70,8 @@ def _in_columns(view: View, found: re.Match[str]) -> Iterator[Span]:
     heading = text[line:end]
     if len(heading) > _LONGEST_ROW or "\n" in heading:
         return
+    if text[found.end() : found.end() + 1] != "|" and not _may_head_a_table(text, found.start(), found.end()):
+        return
     if judge(left_of(text, found.start()), found["word"], found["suffix"]) is not Trust.STRONG:
         return
     for mark in "|,;\t":
