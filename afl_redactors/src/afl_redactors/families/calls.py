@@ -12,7 +12,7 @@ from afl_redactors.values import read_value
 from afl_redactors.windows import Clip, View
 
 _ARGUMENT = r"(?:[bBrRfFuU@]?\\?\"[^\"\n]{0,160}\"|[bBrRfFuU@]?'[^'\n]{0,160}'|[^,()\"'\n]{1,80}|[A-Za-z_.]{1,60}\([^()\n]{0,80}\))"
-_OPENING = r"\((?:\s{0,40}(?:user(?:name)?|login)[ ]?[=:])?"
+_NAMED = r"(?:\s{0,40}(?:user(?:name)?|login)[ ]?[=:])?"
 _COMMA = r"\s{0,8},\s{0,40}"
 _VALUE = r"(?:(?:Some|b64encode|SecretStr)\()?(?=[bBrRfFuU@]?\\{0,7}[\"'])"
 
@@ -57,10 +57,9 @@ def _is_no_value(content: str) -> bool:
 
 
 def _rule(words: tuple[str, ...], place: int, *, sure: bool) -> tuple[Rule, Lead]:
-    names = "|".join(re.escape(word[:-1]) for word in words)
+    names = "|".join(re.escape(word) for word in words)
     compiled = re.compile(
-        rf"(?:(?<![A-Za-z0-9_])(?=\w)|(?=\W))(?:{names})[(\[]{_OPENING[2:]}\s{{0,40}}(?:{_ARGUMENT}{_COMMA}){{{place}}}{_VALUE}",
-        re.IGNORECASE,
+        rf"(?:(?<![A-Za-z0-9_])(?=\w)|(?=\W))(?:{names}){_NAMED}\s{{0,40}}(?:{_ARGUMENT}{_COMMA}){{{place}}}{_VALUE}", re.IGNORECASE
     )
 
     def read(view: View, found: re.Match[str]) -> Iterator[Span]:

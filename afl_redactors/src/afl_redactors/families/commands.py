@@ -15,7 +15,7 @@ _ARGS = r"(?:[^\n|;&\\]|\\[^\n]|\\\r?\n){0,200}?"
 """Arguments of a command, over continued lines."""
 _QUOTE = r"(?=[^\s|;&])"
 _LOGIN = r"(?:docker|podman|helm|az|heroku|oc|nerdctl|crane|skopeo|oras|buildah|cf|ibmcloud|faas-cli|argocd|rancher)(?:\.exe)?[ ](?:registry[ ]|acr[ ])?login"
-_CLIENTS = r"mongo(?:sh|dump|restore|export|import|stat|top)?|cypher-shell|cqlsh|evil-winrm|crackmapexec|nxc|rdesktop|twine[ ]upload|useradd|usermod|influx|winexe|odoo"
+_CLIENTS = r"mongo(?:sh|dump|restore|export|import|stat|top)?|cypher-shell|cqlsh|evil-winrm|crackmapexec|nxc|rdesktop|twine[ ]upload|useradd|usermod|winexe"
 
 PLACES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("sshpass",), rf"sshpass[ ]{_ARGS}-p[ ]?{_QUOTE}"),
@@ -38,11 +38,14 @@ PLACES: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (
         ("az login", "az sql", "az vm", "az acr", "az mysql", "az postgres", "az webapp", "az ad "),
-        rf"az[ ](?=[a-z]){_ARGS}[ ]-p[ ](?=[^\s|;&-])",
+        rf"az[ ](?:login|sql|vm|acr|mysql|postgres|webapp|ad(?=[ ])){_ARGS}[ ]-p[ ](?=[^\s|;&-])",
     ),
-    (("sqlcmd", "ipmitool", "unzip ", "zip -", "bcp "), rf"(?:sqlcmd|ipmitool|unzip|zip|bcp)(?=[ ]){_ARGS}[ ]-P[ ]?(?=[^\s|;&-])"),
-    (("7z ", "7za ", "unrar ", "rar a"), rf"(?:7za?|unrar|rar)[ ][a-z][ ]{_ARGS}-p(?=[^\s-])"),
-    (("xfreerdp", "mstsc"), rf"(?:xfreerdp3?|wfreerdp)(?=[ ]){_ARGS}[ ]/p:{_QUOTE}"),
+    (
+        ("sqlcmd", "ipmitool", "unzip ", "zip -", "bcp "),
+        rf"(?:sqlcmd(?=[ ])|ipmitool(?=[ ])|unzip(?=[ ])|zip(?=[ ]-)|bcp(?=[ ])){_ARGS}[ ]-P[ ]?(?=[^\s|;&-])",
+    ),
+    (("7z ", "7za ", "unrar ", "rar a"), rf"(?:7za?[ ][a-z]|unrar[ ][a-z]|rar[ ]a)[ ]{_ARGS}-p(?=[^\s-])"),
+    (("xfreerdp",), rf"(?:xfreerdp3?)(?=[ ]){_ARGS}[ ]/p:{_QUOTE}"),
     (
         ("ldapsearch", "ldapadd", "ldapmodify", "ldapdelete", "ldapwhoami", "ldappasswd"),
         rf"ldap(?:search|add|modify|delete|whoami|passwd)(?=[ ]){_ARGS}[ ]-w[ ]?(?=[^\s|;&-])",
@@ -82,7 +85,7 @@ PLACES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("jdbc:oracle:",), r"jdbc:oracle:[a-z]{1,8}:[A-Za-z_]\w{0,40}/(?=[^\s@/\"']{3,64}@)"),
     (("lftp ",), rf"lftp[ ]{_ARGS}-u[ ][\"']?[^\s,\"']{{1,64}},(?=[^\s,])"),
     (
-        ("identified by", "identified with"),
+        ("identified by", "identified with", "identified as"),
         r"identified[ ](?:with[ ][\"'`]?[\w-]{1,64}[\"'`]?[ ])?(?:by|as)(?:[ ]password)?[ ](?=\\{0,7}[\"'])",
     ),
     ((" password '", " password e'", " password n'"), r"[ ]password[ ][EN]?(?=')"),
@@ -102,7 +105,7 @@ BEFORE: tuple[tuple[tuple[str, ...], str, int], ...] = (
         r"echo[ ](?:-[ne]{1,2}[ ])?[\"']?[A-Za-z_][\w.-]{0,63}:(?=[^\n|]{1,160}\|[ ]?(?:sudo[ ])?(?:[\w/]{0,32})chpasswd)",
         240,
     ),
-    (("sudo -s",), r"(?:echo|printf)[ ](?:-[ne]{1,2}[ ])?(?=[\"']?[^\s|]{4,80}[\"']?[ ]?\|[ ]?sudo[ ](?:-\w[ ]){0,2}-S)", 160),
+    (("sudo -s",), r"(?:echo|printf)[ ](?:-[ne]{1,2}[ ])?(?=[\"']?[^\s|]{4,80}[\"']?[ ]?\|[ ]?sudo[ ]-S)", 160),
     (("passwd --stdin",), r"echo[ ](?:-[ne]{1,2}[ ])?(?=[\"']?[^\s|]{4,80}[\"']?[ ]?\|[ ]?(?:sudo[ ])?passwd[ ]--stdin)", 160),
     (
         ("--password-stdin",),

@@ -105,7 +105,9 @@ def _web_key(view: View, found: re.Match[str]) -> Iterator[Span]:
 
 _KIND_OF_KEY = re.compile(r"\\{0,3}[\"']kty\\{0,3}[\"']\s{0,4}:")
 _KUBERNETES = Rule("kubernetes-secret", ("kind",), matching(_KIND, _secret), before=8, after=48)
-_REGISTRY = Rule("registry-auth", ('auth"', 'auth\\"', "auth:", "auth =", "auth="), matching(_AUTH, _pair), before=8, after=2100)
+_REGISTRY = Rule(
+    "registry-auth", ('auth"', "auth'", "auth\\", "auth:", "auth :", "auth =", "auth="), matching(_AUTH, _pair), before=8, after=2100
+)
 _JWK = Rule("json-web-key", ('"kty', '\\"kty', "'kty"), matching(_KIND_OF_KEY, _web_key), before=4, after=24, clip=Clip.NOTHING)
 
 RULES = (_KUBERNETES, _REGISTRY, _JWK)
@@ -113,11 +115,7 @@ RULES = (_KUBERNETES, _REGISTRY, _JWK)
 _SECRET_BEHIND = re.compile(r"kind\\{0,3}[\"']?[ ]?:[ ]{0,4}\\{0,3}[\"']?Secret\b")
 _AUTH_BEHIND = re.compile(r"auth\\{0,7}[\"']?[ ]?[:=][ ]?\\{0,7}[\"']?[A-Za-z0-9+/_-]{8}")
 LEADS: tuple[Lead, ...] = (
-    leading(
-        _KUBERNETES,
-        _SECRET_BEHIND.match,
-        ("kind: secret", 'kind": "secret', 'kind":"secret', 'kind\\": \\"secret', 'kind\\":\\"secret', 'kind: "secret', "kind:  secret"),
-    ),
+    leading(_KUBERNETES, _SECRET_BEHIND.match, ("kind:", "kind :", 'kind"', "kind'", "kind\\")),
     leading(_REGISTRY, _AUTH_BEHIND.match),
     leading(_JWK, lambda _text, _at: True),
 )

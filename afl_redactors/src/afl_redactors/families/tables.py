@@ -161,7 +161,7 @@ def _on_the_next_line(view: View, found: re.Match[str]) -> Iterator[Span]:
 
 
 _INSERT = re.compile(
-    r"insert\s{1,8}into\s{1,8}[\w.\"`\[\]]{1,120}\s{0,8}\((?P<columns>[^()]{1,600})\)\s{0,8}values\s{0,8}(?=\()", re.IGNORECASE
+    r"insert[ ]into\s{1,8}[\w.\"`\[\]]{1,120}\s{0,8}\((?P<columns>[^()]{1,600})\)\s{0,8}values\s{0,8}(?=\()", re.IGNORECASE
 )
 _ROW = re.compile(r"[\s,]{0,16}\(")
 _FIELD = re.compile(r"\s{0,8}(?:[NE]?'(?P<value>(?:[^'\n]|''){0,512})'|[^,()']{1,200}|[A-Za-z_]{1,40}\([^()]{0,200}\))\s{0,8}")
