@@ -18,7 +18,7 @@ _PLACEHOLDER = re.compile(
     [xX]{{2,}}(?:[-_.][xX]+)*|(?:[A-Za-z]{{1,8}}[-_.]){{0,3}}[xX]{{4,}}(?:[-_.][xX]{{3,}}){{0,5}}|
     (?:your|insert|enter|replace|example|dummy|sample|placeholder|todo|redacted|some|fake)(?:[-_ ][A-Za-z_ -]*)?|
     (?:change|set|fill|edit|update|replace)[-_ ]?(?:me|this|it|in)(?:[-_ !.][A-Za-z_ -]*)?[!.]?|
-    (?:{_OWNED}[-_ ]?){{0,4}}{_CREDENTIAL}s?(?:[-_ ]?here)?|
+    (?:{_OWNED}[-_ ]){{0,4}}{_OWNED}?{_CREDENTIAL}s?(?:[-_ ]?here)?|
     [A-Za-z]{{0,8}}[-_]?your[-_ ]?[A-Za-z_ -]*|
     (?:hier|ici|qui|aqu[ií]|aqui|dein|deine|ihr|ihre|votre|ton|tu|seu|sua|su|вставьте|введите|ваш|укажите)[-_ ][^\W\d][\w -]*|
     [^\W\d][\w-]*[-_ ](?:eintragen|einfügen|einsetzen|ersetzen|hier|aqu[ií]|aqui|ici)|
