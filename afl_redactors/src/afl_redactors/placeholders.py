@@ -12,11 +12,14 @@ LONG = 512
 _SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey|JWT)\s+", re.IGNORECASE)
 _OWNED = r"(?:my|your|the|some|any|new|old|user|test|bad|wrong|good|invalid|valid|incorrect|correct|default|sample|example|dummy|fake|foo|real|actual|initial|a|an|this|is|db|replace|with)"
 _CREDENTIAL = r"(?:pass(?:word|wd|phrase|code|wort)?|pwd|pw|secret|token|credentials?|(?:api|access|secret|private)?[-_ ]?key|value|string)"
+_TEMPLATE = re.compile(
+    r"""(?:<[^<>]*>|&lt;[^<>&]*&gt;|\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$\([^()]*\)|\#\{[^{}]*\}|%\([^()]*\)s|[:/@.])++|
+    \{[\w.\s()'"\[\]!:,]*\}|\[[A-Za-z _-]*\]|%[A-Za-z_]\w*%?|%|\$(?:env:)?[A-Za-z_]\w*|\$\d|@[A-Za-z]\w*@|__[A-Z_]+__|:[a-z_]+|
+    [xX]{2,}(?:[-_.][xX]+)*|(?:[A-Za-z]{1,8}[-_.]){0,3}[xX]{4,}(?:[-_.][xX]{3,}){0,5}""",
+    re.VERBOSE | re.IGNORECASE,
+)
 _PLACEHOLDER = re.compile(
-    rf"""(?:<[^<>]*>|&lt;[^<>&]*&gt;|\{{\{{[^{{}}]*\}}\}}|\$\{{[^{{}}]*\}}|\$\([^()]*\)|\#\{{[^{{}}]*\}}|%\([^()]*\)s|[:/@.])++|
-    \{{[\w.\s()'"\[\]!:,]*\}}|\[[A-Za-z _-]*\]|%[A-Za-z_]\w*%?|%|\$(?:env:)?[A-Za-z_]\w*|\$\d|@[A-Za-z]\w*@|__[A-Z_]+__|:[a-z_]+|
-    [xX]{{2,}}(?:[-_.][xX]+)*|(?:[A-Za-z]{{1,8}}[-_.]){{0,3}}[xX]{{4,}}(?:[-_.][xX]{{3,}}){{0,5}}|
-    (?:your|insert|enter|replace|example|dummy|sample|placeholder|todo|redacted|some|fake)(?:[-_ ][A-Za-z_ -]*)?|
+    rf"""(?:your|insert|enter|replace|example|dummy|sample|placeholder|todo|redacted|some|fake)(?:[-_ ][A-Za-z_ -]*)?|
     (?:change|set|fill|edit|update|replace)[-_ ]?(?:me|this|it|in)(?:[-_ !.][A-Za-z_ -]*)?[!.]?|
     (?:{_OWNED}[-_ ]){{0,4}}{_OWNED}?{_CREDENTIAL}s?(?:[-_ ]?here)?|
     [A-Za-z]{{0,8}}[-_]?your[-_ ]?[A-Za-z_ -]*|
@@ -28,7 +31,7 @@ _PLACEHOLDER = re.compile(
 )
 _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _MASKED = re.compile(r"[*•●∗×]{3}|[.…]{3}$|…$")
-_SAME = re.compile(r"(\w)\1{3,511}")
+_SAME = re.compile(r"[xX0-9_]{1,2}[xX]{2,511}|(\d)\1{3,511}|_{4,512}")
 _FORMAT = re.compile(r"%(?:\(\w{1,40}\))?[-+#0 ]{0,3}\d{0,3}(?:\.\d{1,2})?[sdrifxX]|\{[\w.!:\[\]]{0,40}\}|\$\{?\w{1,60}\}?")
 _NAMED = re.compile(
     r"(?:(?:[A-Za-z]{1,20}|k8s|oauth2|s3|v\d|sha\d{1,3}|md5|x509|[a-z]{1,8}\d)[-_.:/# ]){0,8}(?:pass(?:word|wd|phrase|code)?|secret|token|credential|pwd|api_?key|key|auth|jwt)s?(?:[-_.:/ ](?:[A-Za-z]{1,20}|sha\d{1,3}|md5|v\d)){0,6}",
@@ -47,9 +50,14 @@ def is_placeholder(value: str) -> bool:
     scheme = _SCHEME.match(value)
     if scheme:
         value = value[scheme.end() :]
-    if _LETTER_OR_DIGIT.search(value) is None or value.casefold() in wordlists.STAND_INS:
-        return True
-    if _MASKED.search(value) is not None or _SAME.fullmatch(value) is not None or _PLACEHOLDER.fullmatch(value) is not None:
+    return is_template(value) or value.casefold() in wordlists.STAND_INS or _PLACEHOLDER.fullmatch(value) is not None
+
+
+def is_template(value: str) -> bool:
+    """Say whether `value` is a placeholder by its form alone: brackets, variables, masks. A word such as "secret" may be a bad password."""
+    if len(value) > LONG:
+        return False
+    if _LETTER_OR_DIGIT.search(value) is None or _MASKED.search(value) or _SAME.fullmatch(value) or _TEMPLATE.fullmatch(value):
         return True
     return ("%" in value or "{" in value or "$" in value) and _LETTER_OR_DIGIT.search(_FORMAT.sub("", value)) is None
 

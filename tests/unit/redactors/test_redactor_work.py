@@ -50,6 +50,7 @@ UNBOUNDED_BY_DESIGN = {
     "_TAIL",
     "_TOKEN",
     "_PLACEHOLDER",
+    "_TEMPLATE",
     "_URL",
     "_NUMBERISH",
     "_FILE",

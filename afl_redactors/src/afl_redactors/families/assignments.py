@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from afl_redactors import guesses, lookalikes
 from afl_redactors.keys import CREDENTIAL_NAME, GUESSED, WORDS, Trust, is_sure, judge, left_of
 from afl_redactors.markers import already_redacted
+from afl_redactors.placeholders import is_template
 from afl_redactors.rules import Rule, Span, matching
 from afl_redactors.values import Value, read_block, read_inside, read_list, read_pieces, read_value
 from afl_redactors.windows import Clip, View
@@ -263,6 +264,8 @@ def worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tigh
     if len(value.text) > lookalikes.LONG:
         return True
     content = value.text.strip()
+    if trust is Trust.STRONG and separator == "=" and not value.quoted and _in_a_connection_string(view.text, value):
+        return not (is_template(content) or lookalikes.is_reference(content))
     if _is_no_value(content):
         return False
     if trust in GUESSED:

@@ -39,6 +39,10 @@ _OF_CODE = re.compile(
     r"--[a-z][a-z0-9]{0,24}(?:-[a-z0-9]{1,24}){1,8}$|[a-z]{3,24}\d[a-z_]{3,40}\.?$|[a-z_]{1,20}\d?[a-z_]{0,20}\d?(?:\.[a-z_]{1,20}\d?[a-z_]{0,20}\d?){1,6}$|0x[0-9a-f]{1,16}[:,]|\$[A-Za-z_]\w{0,60}[/.:-]|\d{1,2}\*[A-Za-z]"
 )
 _ATTRIBUTE = re.compile(r"(?:href|id|name|class|src|for|rel)=[\"']#?$", re.IGNORECASE)
+_QUERY = re.compile(r"&[A-Za-z_][\w.-]{0,40}=")
+"""The rest of an address behind a value that another rule read."""
+_TIME = re.compile(r"(?:\d{4}-\d\d-\d\d[T_])?\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?$")
+"""A time, as every line of a log begins with: known at once."""
 _LONGEST = 256
 """Characters. A longer word, or one that begins outside the window, is a blob and no credential somebody wrote into a sentence."""
 _FAR = 512
@@ -63,6 +67,8 @@ def _beside(view: View, start: int, end: int) -> Iterator[Span]:
             continue
         first, last = _trimmed(view.text, first, last)
         if last - first < 6 or view.text[last : last + 1] in _CALLS or lookalikes.names_a_class(view.text[first:last]):
+            continue
+        if _QUERY.match(view.text, first, last):
             continue
         if _ATTRIBUTE.search(view.text[max(0, first - 9) : first]):
             continue
@@ -110,9 +116,11 @@ def _looks_secret(token: str, near: Callable[[], bool]) -> bool:
         return False
     if len(token) > lookalikes.LONG:
         return True
+    if _TIME.match(token) or (lookalikes.is_name_shape(token.rstrip("!")) and not near()):
+        return False
     if (
-        lookalikes.is_placeholder(token)
-        or lookalikes.is_known_shape(token)
+        lookalikes.is_known_shape(token)
+        or lookalikes.is_placeholder(token)
         or lookalikes.is_path(token)
         or lookalikes.is_code(token)
         or lookalikes.is_reference(token)
@@ -124,7 +132,7 @@ def _looks_secret(token: str, near: Callable[[], bool]) -> bool:
         return False
     letters = any(letter.isalpha() for letter in token)
     if lookalikes.is_name_shape(token.rstrip("!")):
-        return near()
+        return True
     if not token.isascii():
         return False
     if not letters:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from afl_redactors import lookalikes
 from afl_redactors.markers import already_redacted
+from afl_redactors.placeholders import is_template
 from afl_redactors.rules import Lead, Rule, Span, leading, matching
 from afl_redactors.values import Value, read_inside, read_value
 from afl_redactors.windows import View
@@ -19,6 +20,8 @@ _SURE_HOST = re.compile(
     r"(?:localhost|\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}\.?)(?::\d{1,5})?(?=[/?#,\s)\]}>\"'`\\.;。，]|$)|[A-Za-z0-9-]{1,63}:\d{1,5}(?=[/?#,\s)\"'`\\]|$)"
 )
 _HOST_BEGINS = re.compile(r"@(?:[\w\[%$<{*]|\.[\w.]|\\)")
+_NAMES_OF_IT = frozenset({"pass", "password", "passwd", "pwd", "pw"})
+"""What stands for a password in addresses that show where one goes."""
 _FARTHEST = 4096
 """Characters between the colon and the `@`."""
 
@@ -45,7 +48,8 @@ def _password(view: View, found: re.Match[str]) -> Iterator[Span]:
         end > start
         and _HOST_BEGINS.match(text, end)
         and not already_redacted(text[start:end])
-        and not lookalikes.is_placeholder(text[start:end])
+        and not is_template(text[start:end])
+        and text[start:end].casefold() not in _NAMES_OF_IT
     ):
         yield start, end
 
