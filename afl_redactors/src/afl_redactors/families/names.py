@@ -38,7 +38,8 @@ def _pass(view: View, start: int, end: int) -> Sequence[Rule]:
     if following == "\n" and (text.endswith("        ", 0, start) or text[max(0, start - 8) : start].rstrip(" \t")[-1:] in _LINE_BEGINS):
         view.names.append(start)
         return ()  # a statement alone on its line
-    if following in _ORDINARY:
+    folded = view.seen[end : end + 1]
+    if folded in _ORDINARY and (following == folded or text[start:end].isupper()):
         return _named(view, start, end + (following == "e")) if view.seen.endswith(BEFORE_PASSE, 0, start) else ()
     return _named(view, start, end + _REST_OF_PASS.get(view.seen[end : end + 2], 0))
 
