@@ -112,35 +112,34 @@ def _trimmed(text: str, first: int, last: int) -> Span:
 
 
 def _looks_secret(token: str, near: Callable[[], bool]) -> bool:
-    if token.isdigit() or MASK in token:
-        return False
     if len(token) > lookalikes.LONG:
-        return True
-    if _TIME.match(token) or (lookalikes.is_name_shape(token.rstrip("!")) and not near()):
+        return MASK not in token
+    is_name = lookalikes.is_name_shape(token.rstrip("!"))
+    if token.isdigit() or MASK in token or _TIME.match(token) or (is_name and not near()) or _stays(token):
         return False
-    if (
-        lookalikes.is_known_shape(token)
-        or lookalikes.is_placeholder(token)
-        or lookalikes.is_path(token)
-        or lookalikes.is_code(token)
-        or lookalikes.is_reference(token)
-    ):
-        return False
-    if any(part != token and lookalikes.is_known_shape(part) for part in (token.rstrip("!"), token.lstrip("@#~$"))):
-        return False
-    if _OF_CODE.match(token):
-        return False
-    letters = any(letter.isalpha() for letter in token)
-    if lookalikes.is_name_shape(token.rstrip("!")):
+    if is_name:
         return True
     if not token.isascii():
         return False
-    if not letters:
+    if not any(letter.isalpha() for letter in token):
         return near()
     if token.isalnum() or ("_" in token and token.replace("_", "").isalnum()):
         wordy = re.search(r"[A-Za-z]{5}", token) is not None
         return near() or (not wordy and (_turns(token) >= 3 or (_turns(token) >= 2 and len(token) >= 8))) or _turns(token) >= 5
     return near() or not re.search(r"[=/\\:]|\.\w", token) or _turns(token) >= 5
+
+
+def _stays(token: str) -> bool:
+    """Say whether the token is something else than a credential, wherever it stands."""
+    return (
+        lookalikes.is_known_shape(token)
+        or lookalikes.is_placeholder(token)
+        or lookalikes.is_path(token)
+        or lookalikes.is_code(token)
+        or lookalikes.is_reference(token)
+        or any(part != token and lookalikes.is_known_shape(part) for part in (token.rstrip("!"), token.lstrip("@#~$")))
+        or _OF_CODE.match(token) is not None
+    )
 
 
 def _turns(token: str) -> int:
