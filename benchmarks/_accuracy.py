@@ -8,9 +8,9 @@ from math import sqrt
 import attrs
 from _labelled import Example
 
-from afl_core.spec.redactor import Redaction
+from afl_core.redaction.chain import Redacted
 
-Redact = Callable[[str], Redaction]
+Redact = Callable[[str], Redacted]
 RUN = 8
 """Characters in a row of a secret that may not survive."""
 Z = 1.959964
@@ -45,7 +45,7 @@ class Accuracy:
 
     found: dict[str, list[bool]] = attrs.field(factory=dict)
     missed: list[tuple[Example, str]] = attrs.field(factory=list)
-    touched: list[tuple[Example, Redaction]] = attrs.field(factory=list)
+    touched: list[tuple[Example, Redacted]] = attrs.field(factory=list)
     without: int = 0
     changed: int = 0
     characters: int = 0
@@ -90,12 +90,12 @@ def measured(examples: Iterable[Example], redact: Redact) -> Accuracy:
     return result
 
 
-def replaced(done: Redaction) -> int:
+def replaced(done: Redacted) -> int:
     """Characters of the text that were replaced."""
     return sum(found.end - found.start for found in done.findings)
 
 
-def gone(secret: str, text: str, done: Redaction) -> bool:
+def gone(secret: str, text: str, done: Redacted) -> bool:
     """Whether no run of the secret is left where it stood."""
     run = min(RUN, len(secret))
     spans = [(found.start, found.end) for found in done.findings]

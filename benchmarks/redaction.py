@@ -74,6 +74,11 @@ KINDS: dict[str, Callable[[Words], str]] = {
 }
 
 
+def chain() -> Chain:
+    """What every text goes through that is kept."""
+    return Chain([("bench", CredentialRedactor())], Guard(MemoryLedger()), lambda word: keyed_hash(b"bench", "secret", word.encode()))
+
+
 def texts(make: Callable[[Words], str], size: int) -> list[str]:
     """Texts of one kind, together at least `size` characters."""
     words, made, length = Words(size), [], 0
@@ -96,11 +101,11 @@ def least(step: Callable[[str], object], given: Sequence[str]) -> float:
 
 def speed(make: Callable[[Words], str], size: int) -> dict[str, Any]:
     """One kind: with the chain as a reader of transcripts calls it, and with a secret in mind that may be said again."""
-    chain = Chain([("bench", CredentialRedactor())], Guard(MemoryLedger()), lambda word: keyed_hash(b"bench", "secret", word.encode()))
+    redact = chain().redact
     given = texts(make, size)
     megabytes = sum(map(len, given)) / 1e6
-    once = least(chain.redact, given)
-    again = least(lambda text: chain.redact(text, (name_of("none-of-these-1", str),)), given)
+    once = least(redact, given)
+    again = least(lambda text: redact(text, (name_of("none-of-these-1", str),)), given)
     parse = least(json.loads, [json.dumps(text) for text in given])
     return {
         "texts": len(given),
@@ -108,7 +113,7 @@ def speed(make: Callable[[Words], str], size: int) -> dict[str, Any]:
         "mb_per_cpu_s": megabytes / once,
         "mb_per_cpu_s_with_repeats": megabytes / again,
         "x_parsing": once / parse,
-        "replaced": sum(sum(chain.redact(text).manifest.values()) for text in given),
+        "replaced": sum(sum(redact(text).manifest.values()) for text in given),
     }
 
 
@@ -129,7 +134,7 @@ def code(root: pathlib.Path) -> Iterator[str]:
 
 def over_redaction(paths: Sequence[pathlib.Path]) -> dict[str, Share]:
     """Characters changed in ordinary text, by where it comes from."""
-    redact = CredentialRedactor().redact
+    redact = chain().redact
     if paths:
         return {str(path): ordinary(code(path), redact) for path in paths}
     size = int(ORDINARY_MB * 1_000_000)
@@ -149,7 +154,7 @@ def told(share: Share) -> dict[str, Any]:
 
 def accuracy(path: pathlib.Path) -> tuple[Accuracy, dict[str, Any]]:
     """One corpus."""
-    found = measured_accuracy(read(path), CredentialRedactor().redact)
+    found = measured_accuracy(read(path), chain().redact)
     kinds = sorted(found.found) if len(found.found) <= MANY_KINDS else ()
     body = {"recall": told(found.recall()), "precision": told(found.precision), "negatives_touched": told(found.negatives)}
     return found, {**body, "characters_changed": told(found.over), "recall_by_kind": {kind: told(found.recall(kind)) for kind in kinds}}

@@ -7,7 +7,7 @@ import re
 import pytest
 
 
-@pytest.mark.parametrize("path", ["README.md", "docs/tutorial.md", "docs/memory.md"])
+@pytest.mark.parametrize("path", ["README.md", "docs/tutorial.md", "docs/memory.md", "docs/redaction.md"])
 def test_every_command_of_a_page_does_what_the_page_says(page, path, run_console):
     count = sum(fence.text.count("\nafl ") + fence.text.startswith("afl ") for fence in page(path).fences if fence.language == "console")
     assert count > 4
@@ -15,7 +15,7 @@ def test_every_command_of_a_page_does_what_the_page_says(page, path, run_console
 
 
 def test_console_blocks_stand_only_in_pages_that_are_run(pages, root):
-    run = {"README.md", "docs/tutorial.md", "docs/memory.md", "docs/reference/errors.md"}
+    run = {"README.md", "docs/tutorial.md", "docs/memory.md", "docs/redaction.md", "docs/reference/errors.md"}
     assert {str(one.path.relative_to(root)) for one in pages if any(fence.language == "console" for fence in one.fences)} == run
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 
 from afl_redactors import checks
@@ -51,8 +51,8 @@ PARTING = (*" \t\n\r\"'`=:,;()<>[]{}|/@&?", "\\n", "\\t", "\\r")
 _STARTS = f"(?<![^{re.escape(''.join(one for one in PARTING if len(one) == 1))}])"
 
 
-def rule_of(one: Spec) -> tuple[Rule, Lead]:
-    """The rule that a specification with a pattern describes, and the lead to it."""
+def rule_of(one: Spec) -> tuple[Rule, tuple[Lead, ...]]:
+    """The rule that a specification with a pattern describes, and the leads to it."""
     token = one.starts == "token"
 
     @cache
@@ -81,11 +81,9 @@ def rule_of(one: Spec) -> tuple[Rule, Lead]:
     def asks(view: View, start: int, _end: int) -> tuple[Rule, ...]:
         return wanted[any(start >= back and pattern().match(view.bare, start - back) is not None for back in one.begins)]
 
-    def asks_behind(view: View, _start: int, end: int) -> tuple[Rule, ...]:
-        return wanted[
-            any(pattern().match(view.bare, end - len(word)) is not None for word in one.keywords if view.seen.endswith(word, 0, end))
-        ]
+    def behind(size: int) -> Callable[[View, int, int], tuple[Rule, ...]]:
+        return lambda view, _start, end: wanted[pattern().match(view.bare, end - size) is not None]
 
     if token:
-        return rule, Lead(tuple(before + word for word in one.keywords for before in PARTING), asks_behind, opens=one.keywords)
-    return rule, Lead(one.literals or one.keywords, asks)
+        return rule, tuple(Lead(tuple(before + word for before in PARTING), behind(len(word)), opens=(word,)) for word in one.keywords)
+    return rule, (Lead(one.literals or one.keywords, asks),)

@@ -5,26 +5,34 @@ from __future__ import annotations
 import re
 
 from afl_redactors import wordlists
+from afl_redactors.placeholders import LONG, is_label, is_of_signs, is_placeholder, names_itself
 
-LONG = 512
-"""Characters. A longer value is never taken for a look-alike: it is not worth reading twice."""
+__all__ = [
+    "LONG",
+    "is_code",
+    "is_file_of_a_secret",
+    "is_known_shape",
+    "is_label",
+    "is_name_shape",
+    "is_of_signs",
+    "is_path",
+    "is_pattern",
+    "is_placeholder",
+    "is_plain",
+    "is_prose",
+    "is_reference",
+    "is_type",
+    "names_a_class",
+    "names_a_credential",
+    "names_itself",
+]
 
 _SHORT = 160
 """Characters. A longer value is no date, version, model name or other known shape."""
 
-_PLACEHOLDER = re.compile(
-    r"""(?:<[^<>]*>|\{\{[^{}]*\}\}|\$\{[^{}]*\}|\$\([^()]*\)|\#\{[^{}]*\}|%\([^()]*\)s|[:/@.])++|
-    \{[\w.\s]*\}|\[[A-Za-z _-]*\]|%[A-Za-z_]*%?|\$(?:env:)?[A-Za-z_]\w*|\$\d|@[A-Za-z]\w*@|__[A-Z_]+__|:[a-z_]+|
-    [xX]{2,}(?:[-_][xX]+)*|(?:[A-Za-z]{2,5}[-_])?[xX]{4,}|
-    (?:your|insert|enter|replace|example|dummy|sample|placeholder|todo|redacted|some|fake)(?:[-_ ][A-Za-z_ -]*)?|
-    [A-Za-z]{0,8}[-_]?your[-_ ][A-Za-z_ -]*""",
-    re.VERBOSE | re.IGNORECASE,
-)
 _REFERENCE = re.compile(
-    r"(?:op|vault|ssm|sm|awssm|env|keyring|keychain|secret|file|gcpsm|azurekv|doppler|infisical)://|arn:aws[\w-]*:|vault:|!(?:Ref|Sub|GetAtt|secret|vault|env|ImportValue)\b"
+    r"(?:op|vault|ssm|sm|awssm|env|keyring|keychain|secret|file|gcpsm|azurekv|doppler|infisical)://|(?:ref\+[\w-]{1,20}|aws-?sm|awssm|1password|bws|pass|sops)://|arn:aws[\w-]*:|projects/[\w-]{1,64}/(?:locations/[\w-]{1,40}/)?secrets/|vault:|\$\{|[\"'][ ]?[.+&][ ]|!+[A-Za-z_][\w.]{0,40}(?:\.|\()|(?:dword|qword|hex(?:\(\w\))?):[0-9a-f]|\$\(|!(?:Ref|Sub|GetAtt|secret|vault|env|ImportValue)\b"
 )
-_SCHEME = re.compile(r"(?:Bearer|Basic|Token|ApiKey|JWT)\s+", re.IGNORECASE)
-
 
 _CALL = re.compile(r"(?:await\s+)?[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[\w$]+)*[!?]?(?:<[\w, ]*>)?\(")
 _INDEX = re.compile(r"[A-Za-z_$][\w$.]*\??\.?\[")
@@ -33,8 +41,9 @@ _ROOTED = re.compile(
     r"[&*]?(?:self|this|process|os|config|cfg|conf|settings|env|req|request|res|response|ctx|context|props|state|user|account|args|opts|options|params|data|body|"
     r"secrets|vars?|local|module|event|client|credentials|credential|auth|session|import)(?:\??\.|::|->)[A-Za-z_$][\w$.?!>:-]*"
 )
-_PATTERN = re.compile(r"\(\?[:=!<Pi]|\[\^|\\[wdsWDSb](?:[+*?{\]\\$]|$)")
-_CLASS = re.compile(r"(?:\w+\.)*_?[A-Z][A-Za-z0-9_]*(?:Key|Token|Secret|Credential)(?:s|Types?|Type)?")
+_PATTERN = re.compile(r"^(?:qr|m)?/[\^\[(\\]|\(\?[:=!<Pi]|\[\^|\\[wdsWDSb](?:[+*?{\]\\$]|$)")
+_CLASS = re.compile(r"(?:\w+\.)*_?[A-Z][A-Za-z0-9_]*(?:Key|Token|Secret|Credential|Pass|Password)(?:s|Types?|Type)?")
+_VARIABLE = re.compile(r"[$@%&][A-Za-z_]\w{0,60}(?:::|->|\[|\{)")
 _POINTER = re.compile(r"[&*@]+[A-Za-z_][A-Za-z_.]*")
 _BLOCK_OPENER = re.compile(r"[(\[{|>]|[+=!<>&|]=|=>|\\?$")
 _CREDENTIAL_WORD = re.compile(
@@ -78,7 +87,7 @@ _MODEL = re.compile(
     r"hermes|vicuna|bge|e5|sd|sdxl|flux|imagen|veo|sora|tts|babbage|ada)(?:v?\d{1,3}(?:\.\d{1,3})?[a-z]{0,3})?(?:[-_.:@][A-Za-z]{0,12}+\d{0,8}+(?:\.\d{1,3}+)?+[a-z]{0,3}+){0,10}+",
     re.IGNORECASE,
 )
-_HEX_COLOR = re.compile(r"#[0-9a-f]{3,8}|0x[0-9a-f]{1,16}|U\+[0-9a-f]{4,6}|\\u[0-9a-f]{4}", re.IGNORECASE)
+_HEX_COLOR = re.compile(r"#[0-9a-f]{3,8}|0x[0-9a-f]{1,64}|U\+[0-9a-f]{4,6}|\\u[0-9a-f]{4}", re.IGNORECASE)
 _ADDRESS = re.compile(
     r"(?:\d{1,3}\.){3}\d{1,3}(?:[:/]\d{1,5})?|[A-Za-z][\w.-]*:\d{1,5}(?::\d{1,5})?|(?:[0-9a-f]{0,4}:){3,7}[0-9a-f]{0,4}|[\w.+-]+@[\w-]+(?:\.[\w-]+)+",
     re.IGNORECASE,
@@ -111,18 +120,6 @@ def _either(*shapes: re.Pattern[str]) -> re.Pattern[str]:
 
 _KNOWN = _either(_DATE, _NUMBERISH, _VERSION, _URL, _MODEL, _HEX_COLOR, _ADDRESS, _STANDARD, _TICKET, _ASSIGNED_NUMBER, _REGION, _FLAG)
 _NAME = _either(_KEBAB, _WORD_NUMBER, _IDENTIFIER, _HEX, _UUID, _NUMBER_WORD)
-_LETTER_OR_DIGIT = re.compile(r"[^\W_]")
-
-
-def is_placeholder(value: str) -> bool:
-    """Say whether `value` stands for a secret that is not there: `<your-token>`, `${TOKEN}`, `xxx`, `***`."""
-    if len(value) > LONG:
-        return False
-    value = value.strip()
-    scheme = _SCHEME.match(value)
-    if scheme:
-        value = value[scheme.end() :]
-    return _LETTER_OR_DIGIT.search(value) is None or _PLACEHOLDER.fullmatch(value) is not None
 
 
 def is_reference(value: str) -> bool:
@@ -138,6 +135,7 @@ def is_code(value: str) -> bool:
         value.startswith(("self.", "this.", "process.env.", "os.environ"))
         or _CALL.match(value)
         or _INDEX.match(value)
+        or _VARIABLE.match(value)
         or _BLOCK_OPENER.match(value)
     ):
         return True
@@ -156,7 +154,7 @@ def names_a_class(value: str) -> bool:
 
 def is_type(value: str) -> bool:
     """Say whether `value` is the name of a type or a constant: `string`, `None`, `str|None`."""
-    return all(part.strip().strip("?;[]").casefold() in wordlists.TYPES for part in value.split("|")) if len(value) <= 64 else False
+    return all(part.strip().strip("?!;[]").casefold() in wordlists.TYPES for part in value.split("|")) if len(value) <= 64 else False
 
 
 def is_plain(value: str) -> bool:
@@ -173,20 +171,6 @@ def is_prose(word: str) -> bool:
     """Say whether a plain `word` continues a sentence (`expired`, `not`, `required`) instead of being a value."""
     folded = word.casefold()
     return folded in wordlists.PROSE or folded in wordlists.TYPES or _PROSE_ENDING.search(folded) is not None
-
-
-def is_label(value: str) -> bool:
-    """Say whether a quoted `value` of several words is a sentence about a credential, such as a form label."""
-    if len(value) > LONG:
-        return False
-    words = re.findall(r"[^\W\d_]+", value)
-    if len(words) < 2 or any(letter.isdigit() for letter in value):
-        return False
-    folded = [word.casefold() for word in words]
-    named = any(_CREDENTIAL_WORD.search(word) for word in folded)
-    return named and any(
-        word in wordlists.PROSE or word in {"please", "enter", "confirm", "forgot", "reset", "generate", "remember"} for word in folded
-    )
 
 
 def is_path(value: str) -> bool:

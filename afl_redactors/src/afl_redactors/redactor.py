@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
+from types import MappingProxyType
 
 from afl_core.spec.redactor import Finding, Redaction
-from afl_redactors.families import assignments, chinese, context, english, headers, names, pem, urls
+from afl_redactors.echoes import echoes
+from afl_redactors.families import assignments, calls, commands, context, english, headers, names, pem, structures, tables, told, urls
 from afl_redactors.formats import rule_of
 from afl_redactors.markers import MARKER, MASK, marker, masked
 from afl_redactors.matcher import matcher
 from afl_redactors.packs import PACKS
+from afl_redactors.personal import OPTIONS, personal
 from afl_redactors.rules import Lead, Rule, Span
 from afl_redactors.windows import View
 
-FORMATS: tuple[tuple[Rule, Lead], ...] = tuple(rule_of(one) for one in PACKS if one.pattern)
-"""The rules that the packs describe whole, each with its lead."""
+FORMATS: tuple[tuple[Rule, tuple[Lead, ...]], ...] = tuple(rule_of(one) for one in PACKS if one.pattern and not one.anchor)
+"""The rules that the packs describe whole, each with its leads."""
 
 RULES: tuple[Rule, ...] = (
     *pem.RULES,
     *(rule for rule, _ in FORMATS),
     *urls.RULES,
     *headers.RULES,
+    *structures.RULES,
     *assignments.RULES,
-    *chinese.RULES,
+    *commands.RULES,
+    *calls.RULES,
+    *told.RULES,
+    *tables.RULES,
     *english.RULES,
     *context.RULES,
 )
@@ -32,7 +39,18 @@ RULES: tuple[Rule, ...] = (
 WORDS: tuple[str, ...] = tuple(dict.fromkeys(word for rule in RULES for word in rule.words))
 """Every word of every rule, once."""
 
-LEADS: tuple[Lead, ...] = (*pem.LEADS, *(lead for _, lead in FORMATS), *urls.LEADS, *headers.LEADS, *chinese.LEADS, *names.LEADS)
+LEADS: tuple[Lead, ...] = (
+    *pem.LEADS,
+    *(lead for _, leads in FORMATS for lead in leads),
+    *urls.LEADS,
+    *headers.LEADS,
+    *structures.LEADS,
+    *commands.LEADS,
+    *calls.LEADS,
+    *tables.LEADS,
+    *told.LEADS,
+    *names.LEADS,
+)
 
 LITERALS: tuple[str, ...] = tuple(dict.fromkeys(literal for lead in LEADS for literal in lead.literals))
 """Every literal of every lead, once."""
@@ -64,19 +82,32 @@ class CredentialRedactor:
 
     name: str = "credentials"
     version: str = "1"
+    options: Mapping[str, str] = MappingProxyType(OPTIONS)
+
+    def __init__(self, options: Collection[str] = ()) -> None:
+        """With `options`, look for these kinds of personal data as well; raise ValueError for names that are none."""
+        if unknown := set(options) - self.options.keys():
+            raise ValueError(f"no option of the redactor {self.name!r}: {', '.join(sorted(unknown))}; there are: {', '.join(self.options)}")
+        self._options = frozenset(options)
+        self.version = "+".join((CredentialRedactor.version, *sorted(self._options)))
+
+    def with_options(self, names: Collection[str]) -> CredentialRedactor:
+        """The redactor that looks for these kinds of personal data as well, and for no other ones."""
+        return CredentialRedactor(names)
 
     def redact(self, text: str) -> Redaction:
         """Replace every credential in `text`; the findings' offsets are in the text as given."""
-        redaction, _ = redact_counting(text)
+        redaction, _ = redact_counting(text, options=self._options)
         return redaction
 
 
-def redact_counting(text: str, *, everywhere: bool = False) -> tuple[Redaction, int]:
+def redact_counting(text: str, *, everywhere: bool = False, options: Collection[str] = ()) -> tuple[Redaction, int]:
     """Redact, and say how many steps it took: characters handed to rules or read as values, and hits of words and literals.
 
     With `everywhere`, each rule is run wherever a word of it stands and not only where a lead points: the result is the same.
+    `options`: the kinds of personal data to look for as well.
     """
-    spans, view = _found(text, everywhere=everywhere)
+    spans, view = _found(text, options, everywhere=everywhere)
     steps = view.steps
     if not spans:
         return Redaction(text), steps
@@ -85,9 +116,13 @@ def redact_counting(text: str, *, everywhere: bool = False) -> tuple[Redaction, 
         return Redaction(text), steps
     for _ in range(MAX_ROUNDS - 1):
         draft = _Draft(text, findings)
-        spans, view = _found(draft.text, everywhere=everywhere)
+        spans, view = _found(draft.text, options, everywhere=everywhere)
         steps += view.steps
         merged = _merged(draft.original(span, name) for span, name in _whole_markers(draft.text, spans, view.text)) if spans else []
+        if not merged:
+            again = list(echoes(view.text, ((text[one.start : one.end], one.rule) for one in findings)))
+            steps += len(again)
+            merged = _merged(draft.original(span, name) for span, name in again)
         if not merged:
             return Redaction(draft.text, tuple(findings)), steps
         findings = _merged([*merged, *findings])
@@ -99,13 +134,14 @@ Named = tuple[Span, str]
 """Where a value stands, and the rule that found it."""
 
 
-def _found(text: str, *, everywhere: bool) -> tuple[list[Named], View]:
+def _found(text: str, options: Collection[str], *, everywhere: bool) -> tuple[list[Named], View]:
     """What the rules find in a text as it is, in order of precedence, and the view they found it in."""
     view = View(masked(text), everywhere=everywhere)
+    spans: list[Named] = [*personal(view, options)]
     worth = _worth_running(view)
     if not worth:
-        return [], view
-    spans = [(span, rule.name) for rule, wanted in worth if not rule.gives_way for span in _spans(rule, view, wanted)]
+        return spans, view
+    spans += [(span, rule.name) for rule, wanted in worth if not rule.gives_way for span in _spans(rule, view, wanted)]
     taken = _Taken(span for span, _ in spans)
     spans += [
         (span, rule.name) for rule, wanted in worth if rule.gives_way for span in _spans(rule, view, wanted) if not taken.touches(span)
@@ -123,24 +159,30 @@ def _worth_running(view: View) -> list[tuple[Rule, list[int] | None]]:
         return [(rule, None) for rule in RULES if not present.isdisjoint(rule.words)]
     hits = _find_literals(view.seen)
     view.count(len(hits))
-    found: dict[str, list[int]] = {}
     wanted: dict[Rule, list[int]] = {}
     for index, start, end in hits:
-        found.setdefault(LITERALS[index], []).append(start)
         for lead in _LEADS_OF[index]:
             for rule in lead.asks(view, start, end):
                 wanted.setdefault(rule, []).append(end - 1 if lead.opens else start)
     if view.seen.startswith(_OPENING):
-        for lead in LEADS:
-            for word in lead.opens:
-                if view.seen.startswith(word):
-                    for rule in lead.asks(view, 0, len(word)):
-                        wanted.setdefault(rule, []).append(0)
+        _open(view, wanted)
     if not wanted:
         return []
-    view.learn(_PLAIN_LITERALS, {literal: found[literal] for literal in found.keys() & _PLAIN_LITERALS})
+    found: dict[str, list[int]] = {}
+    for index, start, _ in hits:
+        found.setdefault(LITERALS[index], []).append(start)
+    view.learn(_PLAIN_LITERALS, {literal: found[literal] for literal in _PLAIN_LITERALS.intersection(found)})
     view.names.sort()
     return [(rule, sorted(wanted[rule])) for rule in sorted(wanted, key=_PLACE_OF.__getitem__)]
+
+
+def _open(view: View, wanted: dict[Rule, list[int]]) -> None:
+    """Ask what the text begins with."""
+    for lead in LEADS:
+        for word in lead.opens:
+            if view.seen.startswith(word):
+                for rule in lead.asks(view, 0, len(word)):
+                    wanted.setdefault(rule, []).append(0)
 
 
 def _spans(rule: Rule, view: View, wanted: list[int] | None) -> Iterable[Span]:

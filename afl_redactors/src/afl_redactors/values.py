@@ -9,25 +9,41 @@ import attrs
 
 from afl_redactors.windows import View
 
-_OPENER = re.compile(r"[bBrRfFuU]{0,2}(?P<escape>\\{0,7})(?P<quote>\"\"\"|'''|[\"'`“‘「『«])")
+_OPENER = re.compile(r"[bBrRfFuUN@]{0,2}(?P<escape>\\{0,7})(?P<quote>\"\"\"|'''|[\"'`“‘「『«])")
 _CLOSING = {"“": "”", "‘": "’", "「": "」", "『": "』", "«": "»"}
 _QUOTE_OR_LINE_END = {quote: re.compile(f"[{re.escape(quote)}\n]") for quote in ('"', "'", "`", "”", "’", "」", "』", "»")}
 _STOP = re.compile(
     r"""[\s，。；、！？（）【】「」『』“”‘’]
-    | \\{0,8}["'`](?=[\s,;:)\]}>\\"'`]|$)
+    | \\{0,8}["'`](?=[\s,;:)\]}>\\"'`]|\.(?:\s|$)|$)
     | \\[rnt](?=[\\"'`\s]|$|[A-Za-z_][\w.-]{0,40}[ ]?[=:])
     | ,(?=[\s"'`]|$|[A-Za-z_][\w.-]{0,40}[ ]?[=:])
     | ;(?=\s|$|[A-Za-z_][\w.\ -]{0,40}=)
     | &(?=[A-Za-z_][\w.\[\]-]{0,40}=|amp;)
     | [)\]}>](?=[\s,;:)\]}>"'`.\\，。；、！？）]|$)
+    | &(?:quot|[lr][ds]quo|lt|gt|nbsp|apos|\#x?[0-9a-fA-F]{1,6});
     | <(?=[/!A-Za-z])""",
     re.VERBOSE,
 )
 _OPENING_OF = {")": "(", "]": "[", "}": "{", ">": "<"}
 _BALANCE_WITHIN = 512
+_CONTINUED = 16
+"""Lines that a value goes on over at most, behind a backslash at the end of each: every name on them may read them again."""
+_PIECES = 16
+"""Pieces that one string is put together of at most."""
+_FOLDED = {
+    quote: re.compile(rf"(?:\r?\n[ \t]{{0,64}}[\w+/=.~-]{{6,512}}){{1,8}}\\{{0,7}}{quote}(?=[\s,;)\]}}]|$)") for quote in ('"', "'", "`")
+}
+"""The lines on which a quoted value of one word goes on, up to its closing quote."""
 _TRAILING = ".,;:?"
-_BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t]{0,8}\r?\n(?P<indent>[ \t]{1,64})(?=\S)")
+_BLOCK = re.compile(r"[|>][-+0-9]{0,2}[ \t]{0,8}(?:\#[^\n]{0,80})?\r?\n(?P<indent>[+-]?[ \t]{1,64})(?=\S)")
 _SPLICE = re.compile(r"""'"'"'|'\\''|''(?=\w)|""(?=\w)""")
+_NEXT_PIECE = re.compile(
+    r"\\{0,7}[\"'`][ \t]{0,8}(?:[+.&_\\][ \t]{0,8})?(?:\\?\r?\n[+ \t]{0,64}(?:[.&][ \t]{0,4})?|(?<=[+&.])|(?<=[+&.][ ]))(?=[bBrRfFuU]?[\"'`][^\s\"'`,;:)\]}])"
+)
+"""From the closing quote of one piece of a string to the opening quote of the next, on the next line or behind a plus."""
+_NAMES = re.compile(r"\\{0,7}[\"'`]\]?[ \t]{0,4}[:=]")
+_GOES_ON = re.compile(r"\\\r?\n[A-Za-z0-9+/_]")
+"""A backslash at the end of a line behind which an unquoted value goes on."""
 _ITEM = re.compile(r"[\s,]{0,64}(?=[\"'`])")
 
 
@@ -69,6 +85,18 @@ def read_list(view: View, start: int) -> Iterator[Value]:
         at = value.end + 1
 
 
+def read_pieces(view: View, first: Value) -> Iterator[Value]:
+    """Read the pieces that a quoted string goes on in: behind a plus, or on the lines below."""
+    value = first
+    for _ in range(_PIECES):
+        following = _NEXT_PIECE.match(view.text, value.end) if value.quoted else None
+        piece = read_value(view, following.end()) if following else None
+        if piece is None or not piece.quoted or " " in piece.text or _NAMES.match(view.text, piece.end):
+            return
+        yield piece
+        value = piece
+
+
 def read_block(view: View, start: int) -> Value | None:
     """Read an indented block announced by `|` or `>` at `start`; None when there is no block."""
     block = _BLOCK.match(view.text, start)
@@ -105,10 +133,15 @@ def _quoted(view: View, opener: re.Match[str]) -> Value | None:
 def _closing(text: str, start: int, closing: str, escape: int) -> tuple[int, int]:
     """Return where the value ends and where the text behind its closing quote begins; an open quote ends with its line."""
     search = _QUOTE_OR_LINE_END[closing].search
-    at = start
+    at, lines = start, 0
     while found := search(text, at):
         where = found.start()
         if text[where] == "\n":
+            if lines < _CONTINUED and where > start and text[where - 1] == "\\" and text[where - 2] != "\\":
+                at, lines = where + 1, lines + 1
+                continue
+            if folded := _folded(text, start, where, closing):
+                return folded - 1 - escape, folded
             return _without_trailing_space(text, start, where)
         slashes = where
         while slashes > start and text[slashes - 1] == "\\":
@@ -123,6 +156,16 @@ def _closing(text: str, start: int, closing: str, escape: int) -> tuple[int, int
     return _without_trailing_space(text, start, len(text))
 
 
+def _folded(text: str, start: int, line_end: int, closing: str) -> int:
+    """Return where a value that is open at the end of its line ends on a line below; 0 where it does not."""
+    lines = _FOLDED.get(closing)
+    line_end -= text[line_end - 1] == "\r"
+    if lines is None or line_end - start < 6 or " " in text[start : min(line_end, start + 64)]:
+        return 0
+    found = lines.match(text, line_end)
+    return found.end() if found else 0
+
+
 def _without_trailing_space(text: str, start: int, end: int) -> tuple[int, int]:
     while end > start and text[end - 1].isspace():
         end -= 1
@@ -131,13 +174,16 @@ def _without_trailing_space(text: str, start: int, end: int) -> tuple[int, int]:
 
 def _unquoted(view: View, start: int, limit: int | None = None) -> Value | None:
     text, at = view.text, start
-    limit = len(text) if limit is None else limit
+    limit, lines = len(text) if limit is None else limit, 0
     while True:
         stop = _STOP.search(text, at, limit)
         if stop is None:
             end = limit
             break
         end = stop.start()
+        if text[end] in "\r\n" and end > start and lines < _CONTINUED and (goes_on := _GOES_ON.match(text, end - 1)):
+            at, lines = goes_on.end(), lines + 1
+            continue
         opening = _OPENING_OF.get(text[end])
         if opening is None or end - start > _BALANCE_WITHIN or text.count(opening, start, end) <= text.count(text[end], start, end):
             break

@@ -11,7 +11,10 @@ _SENTENCE_END = re.compile(r"[\n.!?。！？；](?:(?<=[\n。！？；])|(?=\s))
 _ESCAPED_SPACE = re.compile(r"\\[nrt]")
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
-ODD = {"\u0130": "i", "\u0131": "i", "\u017f": "s", "\u1c82": "\u043e", "\u212a": "k"}
+ODD = {
+    "\u0130": "i", "\u0131": "i", "\u017f": "s", "\u212a": "k",
+    "\u1c80": "\u0432", "\u1c81": "\u0434", "\u1c82": "\u043e", "\u1c83": "\u0441", "\u1c84": "\u0442", "\u1c85": "\u0442",
+}  # fmt: skip
 """Letters that a pattern which ignores case takes for others, though lower case does not or makes it two; and for which."""
 _ODD = str.maketrans(ODD)
 

@@ -17,7 +17,12 @@ NOT_AFTER = _words(
     callback param params parameter changed updated created date time timestamp entropy kind state row col column input form
     page link button box title message placeholder help description info rotation rotated exists valid invalid source per window
     ratio threshold list estimate estimated based stdin env map level number variants terminator markup nesting mgr annotation
-    family parser tree reader counter set ring bar cache buffer
+    family parser tree reader counter set ring bar cache buffer hash hashes hashed hasher hashers digest fingerprint question rules rule
+    loaded plugin plugins bytes width height dialog dropout color colour sm md lg xl spacing strategy encoder encoding decoder provider
+    backend class module package component icon resolver event action request response dto schema route router command fds gecos attempts
+    attempt retries retry history complexity owner guard interceptor middleware symbol symbols literal embedding embeddings cookie property
+    prop attribute selector element locator tag tags flag option mount volume checker check checks prompt hint hints size sizes bits
+    probability logprobs sha sha1 sha256 sha512 vocabulary vocab template templates query queries index indices strategy mapper resolver repository entity
     """
 )
 """Parts of a name that say it is about a credential and holds none: `token_count`."""
@@ -33,15 +38,27 @@ NOT_BEFORE_TOKEN = _words(
 
 KINDS_OF_KEY = _words(
     """
-    api access account private signing encryption master auth service storage deploy session shared app subscription admin license
-    licence
+    api access account private signing signature encryption encrypt decryption master auth authentication authorization service storage
+    deploy session shared app subscription admin license licence aes hmac jwt crypto cipher webhook consumer integration client preshared
+    pre-shared recovery root vapid sas sdk ssh security
     """
 )
 """What stands before "key" in the name of a credential."""
 
+NOT_BEFORE_KEY = _words(
+    """
+    public pub cache primary foreign partition sort range dedup dedupe idempotency object s3 map dict group routing route i18n translation message
+    msg locale shortcut hot arrow enter esc tab shift ctrl alt meta modifier keyboard registry lookup index unique composite candidate natural
+    surrogate row item field header query param parameter config setting state react list node tree feature flag order ordering event topic
+    record etag trace request span correlation hash bucket blob file path storage lock redis sitemap column foreign_key issue project space
+    parent entity resource artifact commit build image layer content digest fingerprint
+    """
+)
+"""Parts before any "key" that make it the name of something that is looked up."""
+
 NOT_BEFORE = _words(
     """
-    is has show hide forgot no need needs requires allow confirm
+    is has show hide forgot no need needs requires allow existing missing for
     """
 )
 """Parts before any credential word that make it a question: `has_password`."""
@@ -57,7 +74,7 @@ TYPES = _words(
     """
     string str int integer number bool boolean any unknown none null nil undefined true false bytes bytearray object text
     varchar char optional required void never uuid secretstr securestring buffer array list dict map float double date datetime
-    symbol function password token secret credential credentials apikey key jwt yes no on off self this
+    symbol function password token secret credential credentials apikey key jwt eof yes no on off self this
     """
 )
 """Names of types and constants."""
@@ -84,7 +101,34 @@ PROSE = _words(
     like about into over under per via user users admin-only server-side client-side up-to-date out-of-date one-time short-lived
     long-lived read-only write-only case-sensitive user-defined plain-text present absent visible local remote global fake dummy
     real temporary internal external free open closed easy hard simple complex tested checked bound being part easily probably
-    maybe gibberish garbage nonsense
+    maybe gibberish garbage nonsense write flags
     """
 )
 """Words that continue a sentence behind "the password is"."""
+
+STAND_INS = _words(
+    """
+    changeme change_me change-me changeit replaceme password passwd pass pwd passphrase passwort kennwort secret example test none null nil
+    undefined unset unknown empty todo tbd fixme dummy fake placeholder foo bar baz foobar redacted removed hidden masked blank n/a na
+    include omit same-origin somepass badpass testpass userpass blah sekrit
+    """
+)
+"""Values that stand for a credential that is not there."""
+
+CREDENTIAL_WORDS = _words(
+    """
+    pass password passwords passcode passphrase passwd token tokens secret secrets credential credentials key keys pin
+    passwort kennwort schlüssel zugangsdaten geheimnis contraseña contraseñas clave claves secreto passe senha senhas chave segredo
+    пароль пароля пароли паролем ключ ключи токен токена секрет секретный パスワード 비밀번호 암호 패스워드 토큰 密码 密碼 口令 密钥 令牌
+    wachtwoord hasło heslo parola şifre lösenord
+    """
+)
+"""Words for credentials, with which labels of forms are made."""
+
+LABEL_WORDS = _words(
+    """
+    please enter confirm forgot reset generate remember must contain characters least match matches field change click login sign show hide
+    type select choose create update delete save cancel failed error
+    """
+)
+"""Words that labels and messages are made of, besides those of `PROSE`."""

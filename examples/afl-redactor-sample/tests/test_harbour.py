@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from afl_redactor_sample.redactor import HarbourRedactor
+
 from afl_core.spec.redactor import Finding, Redaction
 from afl_core.testing.contracts.redactor import RedactorContract
-from afl_redactor_sample.redactor import HarbourRedactor
 
 KEY_VALUE = "hbr_" + "9fK2mQ7xT4bW" * 2
 

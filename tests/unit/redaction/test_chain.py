@@ -7,8 +7,9 @@ import hashlib
 import attrs
 import pytest
 
-from afl_core.model.errors import RedactionError
+from afl_core.model.errors import PluginError, RedactionError
 from afl_core.plugins.isolation import Guard, MemoryLedger
+from afl_core.redaction import places, repeats
 from afl_core.redaction.chain import REPEATED, Chain
 from afl_core.redaction.repeats import name_of
 from afl_core.spec.redactor import Finding, Redaction
@@ -95,3 +96,101 @@ def test_a_redactor_that_should_be_there_and_is_not_means_no_text_at_all() -> No
     with pytest.raises(RedactionError, match="redactor plug-in 'other' cannot be used") as refused:
         chain.redact("text without any secret")
     assert refused.value.code == "AFL-REDACT-005"
+
+
+@attrs.frozen
+class Returns:
+    """Gives back the same result whatever it is given."""
+
+    result: object
+    name: str = "returns"
+    version: str = "1"
+
+    def redact(self, text: str) -> object:
+        return self.result
+
+
+MARK = "[REDACTED:a]"
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        Redaction(f"{MARK} left", (Finding("a", 0, 5),)),  # says more than it replaced
+        Redaction(MARK, ()),  # replaced what it does not tell
+        Redaction("alpha beta gone", ()),
+        Redaction(f"alpha {MARK}", (Finding("a", 6, 99),)),
+        Redaction(f"alpha {MARK}", (Finding("a", -4, 10),)),
+        Redaction(f"alpha{MARK} beta", (Finding("a", 5, 5),)),
+        Redaction(f"{MARK}{MARK}beta", (Finding("a", 0, 4), Finding("a", 3, 6))),
+        Redaction("[REDACTED:alpha is 5]ha beta", (Finding("alpha is 5", 0, 3),)),
+        Redaction("[REDACTED:ALPHA] beta", (Finding("ALPHA", 0, 5),)),
+        Redaction("alpha beta" + "x" * 1_000_000, ()),
+        Redaction("alpha beta", ("a",)),  # type: ignore[arg-type]
+        Redaction("alpha beta", None),  # type: ignore[arg-type]
+        Redaction(None),  # type: ignore[arg-type]
+        None,
+        "alpha beta",
+    ],
+)
+def test_a_result_that_does_not_fit_its_findings_keeps_nothing_names_the_redactor_and_quotes_nothing(result: object) -> None:
+    ledger = MemoryLedger()
+    chain = Chain([("sample", Returns(result))], Guard(ledger), _hash)  # type: ignore[list-item]
+    with pytest.raises(RedactionError, match="'returns'") as refused:
+        chain.redact("alpha beta")
+    assert refused.value.code in ("AFL-REDACT-004", "AFL-REDACT-006")
+    entry = ledger.read("sample", "redact")
+    assert entry is not None
+    assert "alpha" not in refused.value.sentence + entry.last_error
+
+
+def test_a_redactor_that_breaks_its_contract_again_and_again_rests_and_still_nothing_is_kept() -> None:
+    chain = Chain([("sample", Returns(Redaction("y")))], Guard(MemoryLedger()), _hash)  # type: ignore[list-item]
+    codes = []
+    for _ in range(5):
+        with pytest.raises(RedactionError) as refused:
+            chain.redact("x")
+        codes.append(refused.value.code)
+    assert codes == ["AFL-REDACT-006"] * 3 + ["AFL-REDACT-003"] * 2
+
+
+@pytest.mark.parametrize("kind", [ValueError, RedactionError, PluginError, SystemExit])
+def test_what_a_failing_redactor_says_of_the_text_is_in_no_error(kind: type[Exception]) -> None:
+    class Telling:
+        name, version = "telling", "1"
+
+        def redact(self, text: str) -> Redaction:
+            raise kind(text)
+
+    ledger = MemoryLedger()
+    with pytest.raises(RedactionError) as refused:
+        Chain([("sample", Telling())], Guard(ledger), _hash).redact("hunter-42x")
+    entry = ledger.read("sample", "redact")
+    assert entry is not None
+    assert "hunter" not in refused.value.sentence + entry.last_error + str(refused.value.__cause__)
+
+
+def test_places_are_those_of_the_text_that_was_given_whatever_ran_before() -> None:
+    text = "alpha1 and beta2 and again beta2-tail"
+    done = _chain(Word("alpha1", "a"), Word("beta2", "b")).redact(text, (repeats.name_of("again-", _hash),))
+    assert [(found.rule, text[found.start : found.end]) for found in done.findings] == [("a", "alpha1"), ("b", "beta2")]
+    assert places.replaced(text, done.findings) == done.text
+
+
+def test_one_redactor_may_take_more_than_another_had() -> None:
+    class Whole:
+        name, version = "whole", "1"
+
+        def redact(self, text: str) -> Redaction:
+            start, end = text.index("key="), text.index(" end")
+            return Redaction(text[:start] + "[REDACTED:whole]" + text[end:], (Finding("whole", start, end),))
+
+    text = "key=alpha1/rest end"
+    done = _chain(Word("alpha1", "a"), Whole()).redact(text)
+    assert done.text == "[REDACTED:whole] end"
+    assert [(found.rule, text[found.start : found.end]) for found in done.findings] == [("whole", "key=alpha1/rest")]
+
+
+def test_what_was_asked_of_the_redactors_is_part_of_their_versions() -> None:
+    chain = Chain([("plugin", Word("a"))], Guard(MemoryLedger()), _hash, options=("email", "ip"))  # type: ignore[list-item]
+    assert chain.versions == "word/1,+email,+ip"

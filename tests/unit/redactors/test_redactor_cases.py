@@ -51,3 +51,14 @@ def test_the_secrets_of_a_whole_table_go_from_one_text() -> None:
         secret for _, text in POSITIVES for secret in MARKED.findall(text) if len(secret) >= 16 and "unterminated" not in secret
     ]
     assert [secret for secret in long_secrets if secret in result] == []
+
+
+def test_a_secret_goes_wherever_it_stands_in_its_text() -> None:
+    text = "password=Teich_Frosch_3\ntried Teich_Frosch_3, then xTeich_Frosch_3x and user-7 as user-7"
+    kept = "password=[REDACTED:assignment]\ntried [REDACTED:assignment], then xTeich_Frosch_3x and user-7 as user-7"
+    assert CredentialRedactor().redact(text).text == kept
+
+
+def test_an_ordinary_value_is_not_looked_for_again() -> None:
+    text = "password=hunter2\nlog in as hunter2"
+    assert CredentialRedactor().redact(text).text == "password=[REDACTED:assignment]\nlog in as hunter2"

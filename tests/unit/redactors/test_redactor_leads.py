@@ -23,7 +23,7 @@ CASES = Path(__file__).parent / "cases"
 TEXTS = [
     re.sub("[⟦⟧¦]", "", text)
     for text in [
-        *(text for one in PACKS if not one.option for text in one.positive),
+        *(text for one in PACKS if not one.anchor for text in one.positive),
         *json.loads((CASES / "lookalikes.json").read_text(encoding="utf-8")),
     ]
 ]
@@ -124,7 +124,7 @@ def test_a_literal_stands_wherever_the_name_of_a_credential_may_begin() -> None:
         assert set(kinds[1].split("|")) - {"secret"} <= wordlists.KINDS_OF_KEY
 
 
-@pytest.mark.parametrize("one", [one for one in PACKS if one.pattern and not one.option], ids=lambda one: one.id)
+@pytest.mark.parametrize("one", [one for one in PACKS if one.pattern and not one.anchor], ids=lambda one: one.id)
 def test_a_lead_points_at_every_example_of_a_format(one: Spec) -> None:
     for text in one.positive:
         bare = text.replace("¦", "").replace("⟦", "").replace("⟧", "")

@@ -11,8 +11,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from afl_redactors import keys, lookalikes, markers, values, windows
-from afl_redactors.families import assignments, chinese, context, english, headers, pem, urls
+from afl_redactors import echoes, guesses, keys, lookalikes, markers, placeholders, values, windows
+from afl_redactors.families import (
+    assignments,
+    calls,
+    commands,
+    context,
+    english,
+    headers,
+    names,
+    pem,
+    structures,
+    tables,
+    told,
+    told_values,
+    urls,
+)
 from afl_redactors.redactor import MAX_ROUNDS, RULES, redact_counting
 from afl_redactors.windows import Clip, View
 
@@ -24,14 +38,19 @@ UNITS = [
     "token ", "token=", "password: ", 'password="', 'password=\\"', "a", "://a:", "://a:b@", "eyJ", "eyJaaaaaaaa.", "-----BEGIN PRIVATE KEY-----\n",
     "-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEF\n", "密码是", "密码是a", "密码是a1", "password is ", "password='''", "password=(", "password=)", "token a1b2c3! ",
     "--token ", "sk-a", "Authorization: ", "authorization: bearer ", "cookie: a=", "<password>", "${password:-", "name: password value: ", "mysql -p", "curl -u a:",
-    "[REDACTED:a]", "[REDACTED:", "password=[REDACTED:x] ", 'passwords=["a1",', "password = a.b.c", "secret: |\n a\n", "password=''", "token=>", "pass :", '"token", "', "token==", "password.", "PuTTY-User-Key-File-2: a\n",
+    "[REDACTED:a]", "[REDACTED:", "password=[REDACTED:x] ", 'passwords=["a1",', "password = a.b.c", "secret: |\n a\n", "password=''", "token=>", "pass :", '"token", "', "token==", "password.", 'password="a\\\n', "token=a1b2c3d4\\\n", 'password="abcdefgh\n', "password\nTeich3!x\n", "|password|", "password,a\n1,2\n", "kind: Secret\ndata:\n a: b\n", '"kty": {"d":"abcdefghijklmnop"},',
+    "insert into a (password) values ('a1!bcd'),", "echo a | chpasswd ", "chpasswd <<< a:b1!c\n", "login(a,", 'x_key = "a1b2c3d4e5f6g7h8" ', "set password ", "password='a1b2c3!' + ", "key=", "PuTTY-User-Key-File-2: a\n",
 ]  # fmt: skip
-PATTERN_MODULES = (keys, lookalikes, markers, values, windows, assignments, chinese, context, english, headers, pem, urls)
+PATTERN_MODULES = (
+    echoes, guesses, keys, lookalikes, markers, placeholders, values, windows,
+    assignments, calls, commands, context, english, headers, names, pem, structures, tables, told, told_values, urls,
+)  # fmt: skip
 UNBOUNDED_BY_DESIGN = {
     "_SEGMENT",
     "_TAIL",
     "_TOKEN",
     "_PLACEHOLDER",
+    "_TEMPLATE",
     "_URL",
     "_NUMBERISH",
     "_FILE",
@@ -111,8 +130,9 @@ def test_the_patterns_that_search_text_have_no_unbounded_repeat() -> None:
 )
 def test_a_long_value_of_one_repeated_unit_is_answered_by_every_question(unit: str) -> None:
     """A pattern that tries every way to split such a value would never come back; the suite's time limit is what would catch it."""
-    value = (unit * lookalikes.LONG)[: lookalikes.LONG - 2] + "!\x00"
+    value = (unit * lookalikes.LONG)[: lookalikes.LONG - 3] + "!\x00a"
     questions = [lookalikes.is_placeholder, lookalikes.is_code, lookalikes.is_label, lookalikes.is_known_shape, lookalikes.is_path]
+    questions += [lookalikes.names_itself, lookalikes.is_of_signs, guesses.is_measure, guesses.is_random]
     questions += [lookalikes.is_name_shape, lookalikes.is_file_of_a_secret, lookalikes.is_plain, lookalikes.names_a_class]
     assert not any(question(value) for question in questions if question is not lookalikes.is_code)
     assert lookalikes.is_code(value) in {True, False}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import os
 import sqlite3
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
 from typing import Self
 
@@ -13,10 +13,12 @@ from afl_core.api.ledger import StoreLedger
 from afl_core.api.remember import paths_of, remembered
 from afl_core.files.private import check_components
 from afl_core.model.clock import Clock, now_ms
+from afl_core.model.errors import SettingsError
 from afl_core.plugins.discovery import discover
 from afl_core.plugins.isolation import Guard, Mark, MemoryLedger
 from afl_core.plugins.registry import Registry
 from afl_core.redaction.chain import Chain
+from afl_core.redaction.options import known_options, option_names, with_options
 from afl_core.settings.load import load_policy, load_settings
 from afl_core.settings.schema import VARIABLES, Policy, Settings, for_reviewers
 from afl_core.spec.keystore import Keystore
@@ -108,18 +110,34 @@ class Home:
 
     @property
     def chain(self) -> Chain:
-        """Redaction: every redactor that was there at install must be there now, or nothing is kept."""
-        if self._chain is None or self._chain.missing:
+        """Redaction: every redactor that was there at install must be there now, or nothing is kept.
+
+        Raises `SettingsError` when `redact_options` names what no redactor has.
+        """
+        options = self._redact_options()
+        if self._chain is None or self._chain.missing or self._chain.options != options:
             name_key = self.half.name_key
-            expected = remembered(self.paths).get("redactors")
-            missing = self.registry.missing_redactors(map(str, expected) if isinstance(expected, list) else ())
-            self._chain = Chain(
-                self.registry.redactors(),
-                self.guard,
-                lambda secret: keyed_hash(name_key, "secret", secret.encode("utf-8", "surrogatepass"))[:32],
-                missing,
+            self._chain = self._new_chain(
+                options, lambda secret: keyed_hash(name_key, "secret", secret.encode("utf-8", "surrogatepass"))[:32]
             )
         return self._chain
+
+    @functools.cached_property
+    def judge(self) -> Chain:
+        """The same redactors for text that is only looked at: no secret gets a name, so nothing has to be installed."""
+        return self._new_chain(self._redact_options(), lambda _secret: "")
+
+    def _new_chain(self, options: tuple[str, ...], hasher: Callable[[str], str]) -> Chain:
+        expected = remembered(self.paths).get("redactors")
+        missing = self.registry.missing_redactors(map(str, expected) if isinstance(expected, list) else ())
+        return Chain(with_options(self.registry.redactors(), options, self.guard), self.guard, hasher, missing, options)
+
+    def _redact_options(self) -> tuple[str, ...]:
+        """What redactors are asked for. Where the settings cannot be read it is all they have: too much is hidden rather than too little."""
+        try:
+            return option_names(self.settings.redact_options)
+        except SettingsError:
+            return tuple(sorted(known_options(self.registry.redactors())))
 
     @functools.cached_property
     def writer(self) -> Writer:

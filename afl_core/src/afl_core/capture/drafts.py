@@ -124,6 +124,7 @@ def _said(said: Said, thread: Thread, frame: Frame, drafts: list[Draft]) -> None
 
 def _called(called: ToolCalled, thread: Thread, frame: Frame, drafts: list[Draft]) -> None:
     redacted, whole = bounded(called.input_json, TOOL_INPUT_CHARS, frame.chain, thread.secrets)
+    label = name(called.name)  # an agent can call any name
     event = _event(
         called,
         thread,
@@ -132,7 +133,7 @@ def _called(called: ToolCalled, thread: Thread, frame: Frame, drafts: list[Draft
         Role.ASSISTANT,
         redacted.text,
         call_id=name(called.call_id),
-        tool_name=name(called.name),
+        tool_name=label and frame.chain.redact(label, thread.secrets).text,
         completeness="whole" if whole else "head_and_tail",
     )
     drafts.append(_draft(event, called.input_json, frame, redacted))

@@ -20,7 +20,7 @@ DEFECT = "AFL-DEFECT-001"
 
 
 def told(bad: BaseException, given: Sequence[str]) -> int:
-    """Say it on standard error, and with --json also as an object on standard output; gives the exit code, which is 1."""
+    """Say it on standard error, and with --json also as an object on standard output; gives the exit code."""
     error = known(bad)
     try:
         for line in error.lines():
@@ -34,7 +34,7 @@ def told(bad: BaseException, given: Sequence[str]) -> int:
             sys.stdout.flush()
     except OSError:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - nobody can be told any more
-    return 1
+    return error.exit_code
 
 
 def known(bad: BaseException) -> AflError:
@@ -56,8 +56,13 @@ def known(bad: BaseException) -> AflError:
 
 
 def _cause(bad: BaseException, error: AflError) -> None:
+    """What foreign errors say may quote a text: it is shown as it would be kept, or without their words where that cannot be told."""
+    from afl_core.api.redaction import shown
+
     if error.code == DEFECT:
-        click.echo("".join(traceback.format_exception(bad)), err=True)
+        whole = shown("".join(traceback.format_exception(bad)))
+        click.echo("".join(traceback.format_tb(bad.__traceback__)) + type(bad).__name__ if whole is None else whole, err=True)
     cause = bad.__cause__ if isinstance(bad, AflError) else bad
     if cause is not None and error.code not in (USAGE, STOPPED):
-        click.echo(f"  cause: {type(cause).__name__}: {cause}", err=True)
+        said = shown(str(cause))
+        click.echo(f"  cause: {type(cause).__name__}" + ("" if said is None else f": {said}"), err=True)

@@ -32,6 +32,7 @@ COMMANDS = {
     "review": ("afl_core.cli.review:review", "Show reviews and what they found."),
     "reconcile": ("afl_core.cli.reconcile:reconcile", "Read what hooks missed and run what is due, now."),
     "reconcile-daemon": ("afl_core.cli.reconcile:reconcile_daemon", "Stay and run a pass whenever something waits."),
+    "redact": ("afl_core.cli.redact:redact", "Show, find and take out what must not be kept."),
     "plugins": ("afl_core.cli.plugins:plugins", "Show the plug-ins and how they are doing."),
 }
 """Core's commands: where each lives and its one line in `afl --help`."""
@@ -103,7 +104,7 @@ def cli(ctx: click.Context, /, **_options: object) -> None:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the command and return the exit code: 0 done or nothing to do, 1 any error, 2 only for a `--fail-on` hit."""
+    """Run the command and return the exit code: 0 done or nothing to do, 1 any error; `afl redact scan` has its own."""
     given = sys.argv[1:] if arguments is None else arguments
     try:
         result = cli.main(args=given, prog_name=os.path.basename(sys.argv[0]) if arguments is None else "afl", standalone_mode=False)

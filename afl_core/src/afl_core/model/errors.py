@@ -7,10 +7,12 @@ class AflError(Exception):
     """Base of every error this product raises on purpose.
 
     `code` is stable (`AFL-STORE-003`) and documented in docs/reference/errors.md; `sentence` says what happened and where;
-    `hint` is the next command or step; the cause is the chained exception.
+    `hint` is the next command or step; the cause is the chained exception. `exit_code`: what the command ends with that it stops; 1, unless
+    the command's own 1 means something else.
     """
 
     code = "AFL-000"
+    exit_code = 1
 
     def __init__(self, sentence: str, *, code: str | None = None, hint: str = "") -> None:
         super().__init__(sentence)
@@ -18,6 +20,11 @@ class AflError(Exception):
         self.hint = hint
         if code is not None:
             self.code = code
+
+    @property
+    def logged(self) -> str:
+        """The sentence as a log may have it."""
+        return self.sentence
 
     def lines(self) -> list[str]:
         """What a person is shown: one line of what happened and, when there is one, one line of what to do."""
@@ -37,6 +44,13 @@ class SettingsError(AflError):
     """A setting that is unknown, of the wrong type or out of range."""
 
     code = "AFL-SETTINGS-001"
+
+    @property
+    def logged(self) -> str:
+        """Without what stands in quotes: that is what somebody set, which may be anything."""
+        import re  # the front imports this file and needs no patterns
+
+        return re.sub(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*\"""", "…", self.sentence)
 
 
 class PathError(AflError):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 from itertools import filterfalse
 
 MIN_CHARS = 6
@@ -55,17 +55,26 @@ def repeated(text: str, blocked: Collection[str], hasher: Callable[[str], str]) 
 
 def without(text: str, secret: Collection[str], marker: str) -> tuple[str, int]:
     """The text with every run replaced that is one of the `secret` words, and how many were."""
-    seen = _without_escapes(text)
     parts: list[str] = []
-    at = count = 0
-    for run in _RUN.finditer(seen):
+    at = 0
+    spans = spans_of(text, secret)
+    for start, end in spans:
+        parts += (text[at:start], marker)
+        at = end
+    return ("".join((*parts, text[at:])), len(spans)) if spans else (text, 0)
+
+
+def spans_of(text: str, secret: Collection[str]) -> list[tuple[int, int]]:
+    """Where the `secret` words stand as runs of the text, in order."""
+    return [(start, start + len(form)) for start, form in _standing(text, secret)]
+
+
+def _standing(text: str, secret: Collection[str]) -> Iterator[tuple[int, str]]:
+    for run in _RUN.finditer(_without_escapes(text)):
         for form in _forms(run.group()):
             if form in secret:
-                parts += (text[at : run.start()], marker)
-                at = run.start() + len(form)
-                count += 1
+                yield run.start(), form
                 break
-    return ("".join((*parts, text[at:])), count) if count else (text, 0)
 
 
 def _all_runs(text: str) -> set[str]:

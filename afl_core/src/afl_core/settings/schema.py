@@ -80,6 +80,11 @@ class Settings:
     keystore: str = _setting(
         "auto", "AFL_KEYSTORE", "which keystore keeps the vault's private key: auto or a keystore's name (keyring, passphrase, file)"
     )
+    redact_options: str = _setting(
+        "",
+        PREFIX + "REDACT_OPTIONS",
+        "comma-separated options of the redactors that are on beside what they hide unasked; `afl redact options` names them",
+    )
     selector: str = _setting("default", PREFIX + "SELECTOR", "which selector plug-in may add candidates")
     debug: bool = _setting(False, PREFIX + "DEBUG", "write transition lines to standard error")
 

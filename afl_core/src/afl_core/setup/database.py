@@ -15,6 +15,7 @@ import attrs
 from afl_core.model.errors import PathError, StoreError
 from afl_core.settings.paths import Paths
 from afl_core.store.connection import explain
+from afl_core.store.index_state import needs_purge
 from afl_core.store.schema import APPLICATION_ID, SCHEMA_VERSION
 
 CHECK_SECONDS = 10.0
@@ -96,6 +97,15 @@ def table_names(path: str) -> set[str]:
             return {str(row[0]) for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     except sqlite3.Error:
         return set()
+
+
+def index_needs_purge(path: str, versions: str) -> str:
+    """Why the stored texts should be judged again, in half a sentence; '' when they need not, or it cannot be told."""
+    try:
+        with _reading(path, in_log=False) as db:
+            return needs_purge(db, versions)
+    except sqlite3.Error:
+        return ""
 
 
 def _checked(path: str, *, in_log: bool) -> str | None:

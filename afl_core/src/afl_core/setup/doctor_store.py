@@ -15,7 +15,7 @@ from afl_core.review import reasons, spend
 from afl_core.setup.database import Kind, damage_of, foreign, look_at_database
 from afl_core.setup.doctor_report import Part, absent, ago, counted, fail, ok, warn
 from afl_core.spec.health import HealthLine
-from afl_core.store import intake, reviews, status
+from afl_core.store import index_state, intake, reviews, status
 from afl_core.store.schema import SCHEMA_VERSION
 
 DAY_MS = 86_400_000
@@ -43,7 +43,14 @@ def open_store(home: Home) -> tuple[sqlite3.Connection | None, Part]:
 
 def examine_store(home: Home, db: sqlite3.Connection) -> Part:
     """Everything the store can say about itself."""
-    lines = [_audit(db), *_reviews(home, db), *_coverage(db, home.clock()), *_switches(home, db), *_front_counts(db, home.clock())]
+    lines = [
+        _audit(db),
+        *_index(home, db),
+        *_reviews(home, db),
+        *_coverage(db, home.clock()),
+        *_switches(home, db),
+        *_front_counts(db, home.clock()),
+    ]
     reconciled = status.get(db, "reconcile")
     body: dict[str, Any] = {
         "status": reconciled.get("status") if reconciled else None,
@@ -67,6 +74,17 @@ def _audit(db: sqlite3.Connection) -> HealthLine:
             "audit", f"the chain of decisions does not hold: {broken.why}", "the store was changed by something else; see: afl paths"
         )
     return ok("audit", "the chain of decisions holds")
+
+
+def _index(home: Home, db: sqlite3.Connection) -> list[HealthLine]:
+    """Stored texts that other rules let in; nothing where text cannot be redacted at all, which has a line of its own."""
+    try:
+        why = index_state.needs_purge(db, home.judge.versions)
+    except AflError:
+        return []
+    last = index_state.last_check(db)
+    when = f", {ago(last.at_ms, home.clock())}" if last is not None else ""
+    return [warn("index", why + when, "run: afl redact purge")] if why else []
 
 
 def _reviews(home: Home, db: sqlite3.Connection) -> list[HealthLine]:

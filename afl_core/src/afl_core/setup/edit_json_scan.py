@@ -37,7 +37,10 @@ class JsonSyntaxError(SetupError):
     code = "AFL-SETUP-010"
 
     def __init__(self, reason: str, line: int, column: int) -> None:
-        super().__init__(f"line {line}, column {column}: {reason}", hint="correct the file by hand, then run the same command again")
+        super().__init__(
+            f"line {line}, column {column}: {reason}",
+            hint="correct the file by hand, then run the same command again; afl install --host NAME connects that host alone",
+        )
         self.reason = reason
         self.line = line
         self.column = column

@@ -21,6 +21,7 @@ from afl_core.plugins.registry import Registry
 from afl_core.settings.paths import Paths
 from afl_core.setup import legacy as old
 from afl_core.setup import render, upgrade
+from afl_core.setup.about_plugins import about_plugins
 from afl_core.setup.checks import PrivateDir, check_disk, check_home, loose_files, make_dirs, private_dirs, tighten
 from afl_core.setup.connect import Connection, connect_hosts, plan_connection
 from afl_core.setup.database import Database, Kind, damage_of, foreign, look_at_database
@@ -197,7 +198,7 @@ def plan_install(
             *_about_hosts(selection),
             *_about_sessions(selection, connection),
             *trust.warnings,
-            *_about_plugins(registry),
+            *about_plugins(registry, settings, paths, database),
         ),
         clock=home.clock,
         dirs=tuple(dirs),
@@ -391,10 +392,3 @@ def _about_sessions(selection: Selection, connection: Connection) -> list[str]:
         for one in selection.selected
         if Path(os.path.abspath(one.hooks_path)) in edited and (pids := running(one))
     ]
-
-
-def _about_plugins(registry: Registry) -> list[str]:
-    said = [f"the plug-in {one.name} cannot be used: {one.problem}" for one in registry.plugins() if one.problem]
-    if not registry.redactors():
-        said.append("no redactor is installed, so nothing can be kept or reviewed; install afl-redactors")
-    return said

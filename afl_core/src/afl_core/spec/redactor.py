@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
 from typing import Protocol, runtime_checkable
 
 import attrs
@@ -36,4 +37,18 @@ class Redactor(Protocol):
 
     def redact(self, text: str) -> Redaction:
         """Replace what must not be stored or sent."""
+        ...
+
+
+@runtime_checkable
+class HasOptions(Protocol):
+    """What a redactor may be besides: one that finds more kinds of data where a person wants them gone.
+
+    `options`: what may be switched on, by name, each with one line of what it adds; nothing of it is looked for by the redactor as registered.
+    """
+
+    options: Mapping[str, str]
+
+    def with_options(self, names: Collection[str]) -> Redactor:
+        """Return the redactor with these options on and all others off; its `version` tells which. Raise ValueError that names unknown ones."""
         ...

@@ -26,7 +26,7 @@ from afl_core.model.event import Event, EventKind, Role
 from afl_core.model.lesson import project_ns
 from afl_core.review import queue
 from afl_core.spec.host import HostAdapter
-from afl_core.store import cursors, sessions, status, transcripts
+from afl_core.store import cursors, index_state, sessions, status, transcripts
 from afl_core.store.connection import writing
 from afl_core.store.transcripts import LASTING, MACHINE, NEVER, SESSION, Known, stamp_of
 from afl_core.worker.discovery import find_earlier
@@ -160,10 +160,14 @@ def _adopt(home: Home, adapter: HostAdapter, session: Session, tools: Tools, con
 def _tools(home: Home) -> Tools:
     """What was said before the retention, or while capture was last switched off, is not kept."""
     now, days = home.clock(), home.settings.retention_days
+    chain = home.chain
+    if index_state.is_new(home.db):
+        with writing(home.db):
+            index_state.checked(home.db, chain.versions, now)  # whatever comes is judged with these rules
     expired = now - days * DAY_MS if days > 0 else 0
     switched_on = int(status.meta(home.db, "capture_policy_revision", "1"))
     return Tools(
-        chain=home.chain,
+        chain=chain,
         writer=home.writer,
         blobs=home.blobs,
         clock=home.clock,

@@ -12,7 +12,7 @@ LIMIT_BYTES = 5_242_880
 
 def describe(bad: BaseException) -> str:
     """An error for the log: our own sentence, or the kind of a foreign error and where it came from, never its text."""
-    sentence = getattr(bad, "sentence", None)
+    sentence = getattr(bad, "logged", None)
     if sentence is not None:
         return f"{getattr(bad, 'code', '')}: {sentence}"
     trace = bad.__traceback__

@@ -5,22 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from afl_redactors import lookalikes
-from afl_redactors.keys import CREDENTIAL_NAME, WORDS, Trust, judge, left_of
+from afl_redactors import guesses, lookalikes
+from afl_redactors.keys import CREDENTIAL_NAME, GUESSED, WORDS, Trust, is_sure, judge, left_of
 from afl_redactors.markers import already_redacted
+from afl_redactors.placeholders import is_template
 from afl_redactors.rules import Rule, Span, matching
-from afl_redactors.values import Value, read_block, read_list, read_value
+from afl_redactors.values import Value, read_block, read_inside, read_list, read_pieces, read_value
 from afl_redactors.windows import Clip, View
 
 _NAME = rf"(?P<word>{CREDENTIAL_NAME})(?P<suffix>[A-Za-z0-9_.\-]{{0,48}})"
 _TYPE = r"[&*]?[A-Za-z_][\w.]{0,40}(?:\[[\w.,\ |]{0,40}\]|<[\w.,\ |]{0,40}>)?[?!]?(?:[ ]?\|[ ]?\w{1,20}){0,4}"
 _ASSIGNMENT = re.compile(
     rf"""{_NAME}(?P<close>\\{{0,7}}["'`]{{0,2}})\]?\)?[ \t]{{0,8}}\*{{0,3}}\??
-    (?P<sep>:[ \t]{{0,4}}{_TYPE}(?:[ \t]{{1,4}}=(?![=>])|=(?=["'`]))|:=|=>|[=!]==?|=(?!~)|:(?!:|//)|[：＝]|,(?=[ \t]{{0,4}}\\{{0,7}}["'`]))
+    (?P<sep>:[ \t]{{0,4}}{_TYPE}(?:[ \t]{{1,4}}=(?![=>])|=(?=["'`]))|:=|=>|[=!]==?|=(?!~)|:(?!:|//)|[：＝]|,(?=[ \t]{{0,4}}\\{{0,7}}["'`])
+    |\|\||\?\?=?|(?<=[ ])or(?=[ ]["'`])|\((?=[ \t]{{0,4}}\\{{0,7}}["'`]|[^\s()"'`]{{5,64}}\))|(?<=[ \t])(?=\\{{0,7}}["'`]))
     (?P<gap>[ \t]{{0,8}}(?:\*{{1,3}}[ \t]{{1,2}}|\*\*(?=\S))?)""",
     re.VERBOSE | re.IGNORECASE,
 )
-_FLAG = re.compile(rf"(?<![\w-])--?(?P<left>[A-Za-z0-9-]{{0,40}}?){_NAME}(?P<gap>[ \t]{{1,4}})(?![-=|&>])", re.VERBOSE | re.IGNORECASE)
+_FLAG = re.compile(rf"(?<![\w-])--?(?P<left>[A-Za-z0-9-]{{0,40}}?){_NAME}(?P<gap>[ ]|\t)(?![-=|&> \t])", re.VERBOSE | re.IGNORECASE)
 _PAIR = re.compile(
     rf"""{_NAME}\\{{0,7}}["']?[ \t]{{0,4}}(?:,|[ \t\r\n])\s{{0,40}}\\{{0,7}}["']?value\\{{0,7}}["']?[ \t]{{0,4}}[:=][ \t]{{0,4}}""",
     re.VERBOSE | re.IGNORECASE,
@@ -30,38 +32,149 @@ _ELEMENT = re.compile(rf"{_NAME}(?:[ ][^<>\n]{{0,100}})?>(?=[^<\s])", re.VERBOSE
 _ELEMENT_LEFT = re.compile(r"<[\w:.-]{0,64}$")
 _DEFAULT = re.compile(rf"{_NAME}:?[-=](?=[^}}\s])", re.VERBOSE | re.IGNORECASE)
 _DEFAULT_LEFT = re.compile(r"\$\{\w{0,64}$")
-_IN_ADDRESS = re.compile(r"://[\w.%+-]{0,64}$")
-_QUOTED_ONLY = frozenset({"=>", "==", "===", "!=", "!=="})
+_IN_ADDRESS = re.compile(r"://[\w.%+-]{0,64}$|arn:[\w-]{1,16}:[^\s\"']{0,48}$")
+_QUOTED_ONLY = frozenset({"=>", "==", "===", "!=", "!==", "||", "??", "??=", "or"})
+_SETTER = re.compile(
+    r"(?:^|[^\w])(?:set|with|use|using|update|change|reset|verify|check|compare|encode|encrypt|hash|auth|authenticate)?_?$", re.IGNORECASE
+)
+_WRAPPED = re.compile(
+    r"(?P<wrapper>(?:new[ ]|\[\])?[A-Za-z_][\w.:]{0,60}?)(?:<[\w, ]{0,20}>)?[(](?:[A-Za-z_][\w.:]{0,40}[(]){0,2}[ \t]{0,4}(?=[bBrRfFuU]{0,2}[\"'`])|[(]\s{0,80}(?=[bBrRfFuU]{0,2}[\"'`])"
+)
+_LOOKS_UP = re.compile(
+    r"(?:get|env|environ|read|load|fetch|find|lookup|config|conf|settings?|option|param|vault|prompt|input|ask|t|i18n|gettext|translate|require|open|path|join|resolve|"
+    r"file|exec|run|query|select|header|headers|item|field|label|text|printf?|format|sprintf|console|log|error|warn|match|test|regex|regexp|replace|split|require|import|"
+    r"describe|it|expect|key|name|column|func|function|lambda|symbol|type|typevar|newtype|question|getpass|flag|argument|add)$",
+    re.IGNORECASE,
+)
+_CLOSES = re.compile(r"[\"'`][ \t]{0,4}(?:[,)\]}+%;.>&|]|$|\n|[ \t](?:if|else|in|and|or|not)\b)", re.MULTILINE)
+_CONNECTION_PART = re.compile(
+    r";[ ]?(?:database|data[ ]source|server|host|user|uid|user[ ]id|username|port|encrypt|trusted|integrated|ssl|initial[ ]catalog|provider|driver|timeout|pooling|"
+    r"connect|trust|persist|multiple|min|max|search|command|application)[A-Za-z ]{0,32}=",
+    re.IGNORECASE,
+)
+_TARGETS = re.compile(r"(?:^|[\n;{])[ \t]{0,64}(?:const[ ]|let[ ]|var[ ])?[\[(]?(?P<names>(?:[A-Za-z_][\w.]{0,40}[ ]?,[ ]?){1,4})$")
+_ROOM_LEFT = 160
+"""Characters before a quote in which it is looked for whether it closes another."""
 _QUOTE = re.compile(r"[bBrRfFuU]{0,2}\\{0,7}[\"'`]")
-_SURE = re.compile(r"pass|pwd|wort|contra|senha", re.IGNORECASE)
 _WHOLE_ELEMENT = re.compile(r"[^<\n]{1,4096}(?=</)")
 _WHOLE_DEFAULT = re.compile(r"[^}\n]{1,512}(?=\})")
 _ENDS_HERE = re.compile(r"[.!;,]?[ \t]{0,8}(?:[\r\n]|$|[,;}\])&\"'`，。；、！）]|\\[nr\"']|\#|//|<)")
+_ENDS_ITEM = re.compile(r"\\{0,7}[\"'`][ \t]{0,8}(?:[\r\n;})\]#\\]|//|$)")
+_IN_A_CALL = re.compile(r"\)|,[ ](?:[A-Za-z_]\w{0,40}[ ]?=|\*|\n)|,\n")
+"""What follows a variable that is handed to a call by name."""
 _ENDS_LINE = re.compile(r"[ \t]{0,8}(?:[\r\n]|$|\\[nr\"']|\#)")
 
 
 def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
     start, separator = found.end(), found["sep"]
-    trust = judge(left_of(view.text, found.start()), found["word"], found["suffix"])
+    left = left_of(view.text, found.start())
+    trust = judge(left, found["word"], found["suffix"])
     if trust is Trust.NONE or _is_for_another_rule(view.text, found) or not _may_separate(view.text, found):
         return
-    if view.text[start : start + 1] == "[":
+    if trust not in GUESSED and view.text[start : start + 1] == "[" and not view.text.startswith("[]", start):
         for item in read_list(view, start):
             if worth_hiding(view, item, trust, separator, tight=False):
                 yield item.start, item.end
         return
-    value = read_block(view, start) if separator == ":" else None
-    value = value or read_value(view, start)
-    if value is None or not _fits(value, found, trust):
+    value = None if _closes_a_string(view.text, start) else _value(view, found, left, trust)
+    if value is None or not _fits(view.text, value, found, trust) or _says_nothing(view.text, value, found, left):
         return
     tight = separator in {"=", "＝"} and not found["gap"] and view.text[found.start("sep") - 1] not in " \t"
     if worth_hiding(view, value, trust, separator, tight=tight):
         yield value.start, value.end
+        for piece in read_pieces(view, value):
+            if lookalikes.is_placeholder(piece.text):
+                return
+            yield piece.start, piece.end
+
+
+def _value(view: View, found: re.Match[str], left: str, trust: Trust) -> Value | None:
+    """Read what follows the separator, in whichever form it is given."""
+    start, separator = found.end(), found["sep"]
+    value = read_block(view, start) if separator == ":" and trust not in GUESSED else None
+    return (
+        value
+        or _set_in_quotes(view, found, left)
+        or _wrapped(view, start, separator, trust)
+        or (None if left else _in_its_place(view, found))
+        or read_value(view, start)
+    )
+
+
+def _says_nothing(text: str, value: Value, found: re.Match[str], left: str) -> bool:
+    """Say whether a value is a piece of code, or no more than its name."""
+    if not value.quoted and lookalikes.is_plain(value.text) and _is_of_code(text, value, found):
+        return True
+    return _is_in_its_name(value.text, left + found["word"] + found["suffix"])
+
+
+_METHOD = re.compile(
+    r"(?:^|[._ \t])(?:get|set|fetch|load|make|create|generate|verify|check|encode|decode|parse|read|handle|on)_?$", re.IGNORECASE
+)
+
+
+def _is_of_code(text: str, value: Value, found: re.Match[str]) -> bool:
+    """Say whether a bare word is a function given to a method's name, or the rest of a name in quotes such as `"passwd:dir"`."""
+    if found["sep"] == ":" and not found["gap"] and text[value.end : value.end + 1] in {'"', "'"}:
+        return True
+    return _METHOD.search(text[max(0, found.start() - 24) : found.start()]) is not None
+
+
+def _is_in_its_name(value: str, name: str) -> bool:
+    """Say whether a value says no more than its name does: `TOKEN_DOCUMENT = 'document'`."""
+    said = "".join(letter for letter in value.casefold() if letter.isalnum()) if len(value) <= 128 else ""
+    return len(said) >= 4 and said in "".join(letter for letter in name.casefold() if letter.isalnum())
+
+
+def _closes_a_string(text: str, start: int) -> bool:
+    """Say whether the quote at `start` ends a string that began before, as in `print("token=" + shown)`."""
+    if _CLOSES.match(text, start) is None:
+        return False
+    quote = text[start]
+    line = text.rfind("\n", max(0, start - _ROOM_LEFT), start) + 1
+    return text.count(quote, line or max(0, start - _ROOM_LEFT), start) % 2 == 1
+
+
+def _set_in_quotes(view: View, found: re.Match[str], left: str) -> Value | None:
+    """Read the whole value of `set "NAME=value"`, as the shell of Windows has it."""
+    if found["sep"] != "=" or not view.folded.endswith('set "', 0, found.start() - len(left)):
+        return None
+    return read_inside(view, found.end(), '"')
+
+
+def _wrapped(view: View, start: int, separator: str, trust: Trust) -> Value | None:
+    """Read the string in `SecretStr("...")`, `String::from("...")` or `("...")`; None where the call only looks something up."""
+    found = _WRAPPED.match(view.text, start) if trust not in GUESSED and (separator.endswith("=") or separator == ":") else None
+    if found is None:
+        return None
+    wrapper = re.split(r"[.:_ ]|(?<=[a-z])(?=[A-Z])", found["wrapper"] or "")
+    value = None if any(_LOOKS_UP.match(part) for part in wrapper) else read_value(view, found.end())
+    return value if value is not None and value.quoted and guesses.is_sure(value.text) else None
+
+
+def _in_its_place(view: View, found: re.Match[str]) -> Value | None:
+    """Read the value of the name in `user, password = "a", "b"`: the one that stands in the same place."""
+    if found["sep"] not in {"=", ":="} or not view.text.endswith((", ", ","), 0, found.start()):
+        return None
+    targets = _TARGETS.search(view.text[max(0, found.start() - 160) : found.start()])
+    if targets is None:
+        return None
+    at = found.end()
+    for _ in range(targets["names"].count(",")):
+        before = read_value(view, at)
+        comma = re.compile(r"\\?[\"'`]?[ ]?,[ ]?").match(view.text, before.end) if before else None
+        if comma is None:
+            return Value(found.end(), found.end(), "", quoted=True)
+        at = comma.end()
+    value = read_value(view, at)
+    fits = value is not None and value.quoted and guesses.is_chosen(value.text)
+    return value if fits else Value(found.end(), found.end(), "", quoted=True)
 
 
 def _is_for_another_rule(text: str, found: re.Match[str]) -> bool:
     before = text[max(0, found.start() - 68) : found.start()]
-    return (found["sep"] == ":" and _IN_ADDRESS.search(before) is not None) or _DEFAULT_LEFT.search(before) is not None
+    addressed = found["sep"] == ":" and ("://" in before or "arn:" in before) and _IN_ADDRESS.search(before) is not None
+    return addressed or ("${" in before and _DEFAULT_LEFT.search(before) is not None)
 
 
 def _may_separate(text: str, found: re.Match[str]) -> bool:
@@ -72,26 +185,41 @@ def _may_separate(text: str, found: re.Match[str]) -> bool:
     if separator in _QUOTED_ONLY:
         return _QUOTE.match(text, found.end()) is not None
     if separator == ",":
-        return bool(found["close"]) and not found["suffix"]
+        left = found.start() - len(left_of(text, found.start())) - 1
+        return bool(found["close"]) and left >= 0 and text[left] == found["close"][-1]
+    if separator == "(":
+        before = text[max(0, found.start() - 24) : found.start()]
+        return not found["close"] and not found["suffix"] and _SETTER.search(before) is not None
+    if separator == "":
+        return not found["close"]
     verb = word == "pass" and separator == ":" and text[found.start("sep") - 1] in " \t"
     return not verb  # "pass :meth:`x`" in reStructuredText
 
 
-def _fits(value: Value, found: re.Match[str], trust: Trust) -> bool:
+def _fits(text: str, value: Value, found: re.Match[str], trust: Trust) -> bool:
     """Say whether a value of this kind can follow the separator."""
     separator = found["sep"]
     if separator == ",":
-        return value.quoted and _mixed(value.text) and not lookalikes.is_known_shape(value.text)
+        return value.quoted and guesses.is_chosen(value.text)
+    if separator == "(":
+        if value.quoted:
+            return trust is Trust.STRONG and guesses.is_chosen(value.text) and (is_sure(found["word"]) or guesses.is_random(value.text))
+        return is_sure(found["word"]) and guesses.is_sure(value.text)
+    if separator == "":
+        ends = _ENDS_ITEM.match(text, value.end) is not None
+        return value.quoted and ends and trust is Trust.STRONG and guesses.is_chosen(value.text)
+    if separator in {"||", "??", "??=", "or"}:
+        return guesses.is_chosen(value.text)
     if separator in _QUOTED_ONLY:
         return trust is Trust.STRONG or _mixed(value.text)
     if separator == "=" and found["gap"] and not value.quoted and lookalikes.is_plain(value.text):
-        return _SURE.search(found["word"]) is not None
+        return is_sure(found["word"])
     return True
 
 
 def _flagged(view: View, found: re.Match[str]) -> Iterator[Span]:
     trust = judge(found["left"], found["word"], found["suffix"])
-    value = read_value(view, found.end()) if trust is not Trust.NONE else None
+    value = read_value(view, found.end()) if trust not in {Trust.NONE, *GUESSED} else None
     if value is None:
         return
     if not value.quoted and lookalikes.is_plain(value.text) and lookalikes.is_prose(value.text):
@@ -104,7 +232,14 @@ def _paired(view: View, found: re.Match[str]) -> Iterator[Span]:
     if not _PAIR_LEFT.search(view.text[max(0, found.start() - 96) : found.start()]):
         return
     trust = judge(left_of(view.text, found.start()), found["word"], found["suffix"])
-    value = read_value(view, found.end()) if trust is not Trust.NONE else None
+    value = read_value(view, found.end()) if trust not in {Trust.NONE, *GUESSED} else None
+    if (
+        value is not None
+        and not value.quoted
+        and lookalikes.is_plain(value.text)
+        and view.text[value.end : value.end + 1] in {"}", ")", ","}
+    ):
+        return
     if value is not None and worth_hiding(view, value, Trust.STRONG, ":", tight=False):
         yield value.start, value.end
 
@@ -113,9 +248,11 @@ def _enclosed(view: View, found: re.Match[str]) -> Iterator[Span]:
     before = view.text[max(0, found.start() - 66) : found.start()]
     for left, whole in ((_ELEMENT_LEFT, _WHOLE_ELEMENT), (_DEFAULT_LEFT, _WHOLE_DEFAULT)):
         value = whole.match(view.text, found.end()) if left.search(before) else None
-        if value is None or judge(left_of(view.text, found.start()), found["word"], found["suffix"]) is Trust.NONE:
+        if value is None or judge(left_of(view.text, found.start()), found["word"], found["suffix"]) in {Trust.NONE, *GUESSED}:
             continue
         inner = value.group()
+        if guesses.is_measure(inner):
+            continue
         if not (lookalikes.is_placeholder(inner) or already_redacted(inner) or lookalikes.is_label(inner) or lookalikes.is_type(inner)):
             yield value.span()
 
@@ -127,16 +264,42 @@ def worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tigh
     if len(value.text) > lookalikes.LONG:
         return True
     content = value.text.strip()
-    if lookalikes.is_placeholder(content) or lookalikes.is_reference(content) or lookalikes.is_type(content):
+    if trust is Trust.STRONG and separator == "=" and not value.quoted and _in_a_connection_string(view.text, value):
+        return not (is_template(content) or lookalikes.is_reference(content))
+    if _is_no_value(content):
         return False
-    if lookalikes.names_a_class(content) or lookalikes.is_pattern(content) or lookalikes.is_file_of_a_secret(content) or _bare_url(content):
-        return False
+    if trust in GUESSED:
+        return guesses.is_random(content) and (
+            trust is Trust.RANDOM or (guesses.is_mixed(content) and len(content) >= 20 and "/" not in content)
+        )
     if value.quoted:
-        return _quoted_is_worth_hiding(content, trust)
-    if lookalikes.is_code(content):
+        return not _is_a_command(view.text, value) and _quoted_is_worth_hiding(content, trust)
+    if view.text.startswith(("...", "…"), value.end) and len(content) < 16:
+        return False
+    if lookalikes.is_code(content) and not _in_a_connection_string(view.text, value):
         return False
     if lookalikes.is_plain(content):
         return _plain_is_worth_hiding(view, value, trust, separator, tight=tight)
+    return _bare_is_worth_hiding(content, trust, separator, tight=tight)
+
+
+def _is_no_value(content: str) -> bool:
+    """Say whether a value is none whatever the name in front of it."""
+    return (
+        lookalikes.is_placeholder(content)
+        or lookalikes.is_reference(content)
+        or lookalikes.is_type(content)
+        or guesses.is_measure(content)
+        or lookalikes.names_a_class(content)
+        or lookalikes.is_pattern(content)
+        or lookalikes.is_file_of_a_secret(content)
+        or _bare_url(content)
+    )
+
+
+def _bare_is_worth_hiding(content: str, trust: Trust, separator: str, *, tight: bool) -> bool:
+    if lookalikes.names_itself(content):
+        return False
     if trust is Trust.STRONG:
         return separator == " " or content[0] not in "<>" or len(content) > 2
     if content.replace(".", "").isdigit() or lookalikes.is_known_shape(content):
@@ -144,8 +307,18 @@ def worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tigh
     return tight or not lookalikes.is_name_shape(content) or (len(content) >= 8 and _mixed(content))
 
 
+def _is_a_command(text: str, value: Value) -> bool:
+    """Say whether a value in backquotes is a command of a shell, whose output is meant."""
+    return text.startswith("`", value.end) and text[value.start - 2 : value.start - 1] == "=" and " " in value.text
+
+
+def _in_a_connection_string(text: str, value: Value) -> bool:
+    """Say whether `Password=a(1)` is a part of a connection string, where no call can stand."""
+    return _CONNECTION_PART.match(text, value.end) is not None and not value.text.endswith("()")
+
+
 def _quoted_is_worth_hiding(content: str, trust: Trust) -> bool:
-    if lookalikes.is_label(content):
+    if lookalikes.is_label(content) or lookalikes.names_itself(content) or (not content.isascii() and lookalikes.is_of_signs(content)):
         return False
     if trust is Trust.STRONG:
         return True
@@ -156,10 +329,10 @@ def _quoted_is_worth_hiding(content: str, trust: Trust) -> bool:
 
 def _plain_is_worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tight: bool) -> bool:
     word = value.text
-    if lookalikes.names_a_credential(word) or lookalikes.is_prose(word):
+    if lookalikes.names_a_credential(word) or lookalikes.names_itself(word) or lookalikes.is_prose(word) or lookalikes.is_label(word):
         return False
     if tight:
-        return True
+        return not _IN_A_CALL.match(view.text, value.end)
     if trust is Trust.STRONG and separator != "=":
         return _ENDS_HERE.match(view.text, value.end) is not None
     if trust is Trust.STRONG:
@@ -184,7 +357,7 @@ FLAGGED = Rule("cli-flag", WORDS, matching(_FLAG, _flagged), before=64, after=96
 RULES = (ASSIGNED, DEFAULT, ELEMENT, PAIRED, FLAGGED)
 
 BEHIND = re.compile(
-    r"""[A-Za-z0-9_.\-\u0130\u0131\u017f\u212a]{0,64}+(?P<behind>(?P<assigns>\\{0,7}["'`]{0,2}\]?\)?[ \t]{0,8}\*{0,3}\??(?:[:=：＝]|!=|,[ \t]{0,4}\\{0,7}["'`]))?)"""
+    r"""[A-Za-z0-9_.\-\u0130\u0131\u017f\u212a]{0,64}+(?P<behind>(?P<assigns>\\{0,7}["'`]{0,2}\]?\)?[ \t]{0,8}\*{0,3}\??(?:[:=：＝]|!=|\?\?|\|\||\((?=[ \t]{0,4}[\\"'`]|[^\s()"'`]{5,64}\))|(?<=[ ])or[ ](?=["'`])|,[ \t]{0,4}\\{0,7}["'`]|(?<=[ \t])\\{0,7}["'`]))?)"""
 )
 """The rest of a name behind its telling part, and whether an assignment may follow."""
 _OPENED = re.compile(r"(?:<[\w:.-]{0,72}|\$\{\w{0,72})\n?(?:mot de )?", re.IGNORECASE)

@@ -15,9 +15,9 @@ from afl_redactors.rules import Rule, Span
 from afl_redactors.windows import Clip, View
 
 _WORD = re.compile(
-    r"""(?<![A-Za-z0-9])(?:pass(?:words?|wd|codes?|phrases?)|credentials?|secrets?|(?:api|access|secret|private)[ _-]?keys?
+    r"""(?<![A-Za-z0-9/.@\\])(?:pwd?|p/w|pass(?:words?|wd|codes?|phrases?)|credentials?|secrets?|(?:api|access|secret|private)[ _-]?keys?
     |(?<!max[ _])(?<!per[ -])(?<!input[ _])(?<!output[ _])(?<!next[ _])(?<!stop[ _])(?<!each[ ])(?<!context[ ])token(?![ _-](?:count|limit|budget|usage|window|cost|price|bucket|ring|size|length|stream|type|per|ratio|id)s?\b)
-    |passwor[dt]e?|kennwort|contraseña|senha|mot[ ]de[ ]passe)(?![A-Za-z0-9_-])
+    |passwor[dt]e?|kennwort|contraseña|senha|mot[ ]de[ ]passe)(?![A-Za-z0-9_(-]|[/.@][A-Za-z])
     |密码|密碼|口令|密钥|密鑰|金鑰|令牌|秘钥|密匙|пароль|パスワード|비밀번호""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -32,8 +32,17 @@ _BESIDE = re.compile(
     re.IGNORECASE,
 )
 _BEFORE = re.compile(
-    r"[\"'`”)*]{0,2}[ \t]{1,2}(?:is|was|as|=|are)[ \t](?:(?:my|the|our|your|a|an|new|old|current|admin|root)[ \t]){0,3}$", re.IGNORECASE
+    r"[\"'`”)*]{0,2}[ \t]{1,2}(?:(?:is|was|as|=|are)[ \t]|\((?:that'?s[ ]|this[ ]is[ ]|it'?s[ ]|is[ ])?)(?:(?:my|the|our|your|a|an|new|old|current|admin|root)[ \t]){0,3}$",
+    re.IGNORECASE,
 )
+_OF_CODE = re.compile(
+    r"--[a-z][a-z0-9]{0,24}(?:-[a-z0-9]{1,24}){1,8}$|[a-z]{3,24}\d[a-z_]{3,40}\.?$|[a-z_]{1,20}\d?[a-z_]{0,20}\d?(?:\.[a-z_]{1,20}\d?[a-z_]{0,20}\d?){1,6}$|0x[0-9a-f]{1,16}[:,]|\$[A-Za-z_]\w{0,60}[/.:-]|\d{1,2}\*[A-Za-z]"
+)
+_ATTRIBUTE = re.compile(r"(?:href|id|name|class|src|for|rel)=[\"']#?$", re.IGNORECASE)
+_QUERY = re.compile(r"&[A-Za-z_][\w.-]{0,40}=")
+"""The rest of an address behind a value that another rule read."""
+_TIME = re.compile(r"(?:\d{4}-\d\d-\d\d[T_])?\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?$")
+"""A time, as every line of a log begins with: known at once."""
 _LONGEST = 256
 """Characters. A longer word, or one that begins outside the window, is a blob and no credential somebody wrote into a sentence."""
 _FAR = 512
@@ -59,7 +68,11 @@ def _beside(view: View, start: int, end: int) -> Iterator[Span]:
         first, last = _trimmed(view.text, first, last)
         if last - first < 6 or view.text[last : last + 1] in _CALLS or lookalikes.names_a_class(view.text[first:last]):
             continue
-        if _looks_secret(view.text[first:last], partial(_is_near, view.text, words, first, last)):
+        if _QUERY.match(view.text, first, last):
+            continue
+        if _ATTRIBUTE.search(view.text[max(0, first - 9) : first]):
+            continue
+        if _looks_secret(view.text[first:last].removesuffix("'s"), partial(_is_near, view.text, words, first, last)):
             yield first, last
 
 
@@ -99,31 +112,34 @@ def _trimmed(text: str, first: int, last: int) -> Span:
 
 
 def _looks_secret(token: str, near: Callable[[], bool]) -> bool:
-    if token.isdigit() or MASK in token:
-        return False
     if len(token) > lookalikes.LONG:
+        return MASK not in token
+    is_name = lookalikes.is_name_shape(token.rstrip("!"))
+    if token.isdigit() or MASK in token or _TIME.match(token) or (is_name and not near()) or _stays(token):
+        return False
+    if is_name:
         return True
-    if (
-        lookalikes.is_placeholder(token)
-        or lookalikes.is_known_shape(token)
-        or lookalikes.is_path(token)
-        or lookalikes.is_code(token)
-        or lookalikes.is_reference(token)
-    ):
-        return False
-    if any(part != token and lookalikes.is_known_shape(part) for part in (token.rstrip("!"), token.lstrip("@#~$"))):
-        return False
-    letters = any(letter.isalpha() for letter in token)
-    if lookalikes.is_name_shape(token.rstrip("!")):
-        return near()
     if not token.isascii():
         return False
-    if not letters:
+    if not any(letter.isalpha() for letter in token):
         return near()
     if token.isalnum() or ("_" in token and token.replace("_", "").isalnum()):
         wordy = re.search(r"[A-Za-z]{5}", token) is not None
         return near() or (not wordy and (_turns(token) >= 3 or (_turns(token) >= 2 and len(token) >= 8))) or _turns(token) >= 5
     return near() or not re.search(r"[=/\\:]|\.\w", token) or _turns(token) >= 5
+
+
+def _stays(token: str) -> bool:
+    """Say whether the token is something else than a credential, wherever it stands."""
+    return (
+        lookalikes.is_known_shape(token)
+        or lookalikes.is_placeholder(token)
+        or lookalikes.is_path(token)
+        or lookalikes.is_code(token)
+        or lookalikes.is_reference(token)
+        or any(part != token and lookalikes.is_known_shape(part) for part in (token.rstrip("!"), token.lstrip("@#~$")))
+        or _OF_CODE.match(token) is not None
+    )
 
 
 def _turns(token: str) -> int:
@@ -134,6 +150,8 @@ BESIDE = Rule(
     "credential-context",
     (
         "pass",
+        "pw",
+        "p/w",
         "credential",
         "secret",
         "key",

@@ -6,14 +6,14 @@ import re
 from base64 import b64decode
 from collections.abc import Iterator
 
-from afl_redactors import lookalikes
+from afl_redactors import guesses, lookalikes
 from afl_redactors.markers import already_redacted
 from afl_redactors.rules import Lead, Rule, Span, leading, matching
 from afl_redactors.values import read_value
 from afl_redactors.windows import View
 
 _AUTHORIZATION = re.compile(
-    r"""authorization\\{0,7}["'`]{0,2}\]?[ \t]{0,4}\*{0,2}(?:[:=：]|=>|,(?=[ ]?\\{0,7}["'`]))[ \t]{0,4}\*{0,2}(?:\\{0,7}[bBfF]?["'`])?[ \t]{0,2}
+    r"""authorization\\{0,7}["'`]{0,2}\]?[ \t]{0,4}\*{0,2}(?:[:=：]|=>|,(?=[ ]?\\{0,7}["'`]))[ \t]{0,4}\*{0,2}(?:\\{0,7}[bBfF]?["'`](?![\s"'`]{0,4}[)+,;]|["'`]))?[ \t]{0,2}
     (?:(?P<scheme>bearer|basic|token|apikey|api-key|digest|negotiate|ntlm|key|jwt|aws4-hmac-sha256|hawk|dpop|splunk|genie\w{0,3}|ssws)[ \t]{1,4})?(?=\S)""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -24,7 +24,7 @@ _TO_QUOTE = re.compile(r"[^\n\r\"'`\\]{1,4096}")
 _PARTS = re.compile(r"[^\n\r'`\\]{1,4096}")
 _COOKIE = re.compile(
     r"""(?<![A-Za-z])(?P<set>set-)?cookie2?(?:\\{0,7}["'`]{0,2}\]?[ \t]{0,4}(?:[:=]|,(?=[ ]?\\{0,7}["']))[ \t]{0,4}|[ ](?=["']))\\{0,7}["'`]?[ \t]{0,2}
-    (?:[\w.$!%*~-]{1,128}=)(?=[^\s;=])""",
+    (?P<name>[\w.$!%*~-]{1,128})=(?=[^\s;=])""",
     re.VERBOSE | re.IGNORECASE,
 )
 _COOKIE_VALUE = re.compile(r"[^;\s\"'`\\]{1,4096}")
@@ -47,7 +47,7 @@ def _header(view: View, found: re.Match[str]) -> Iterator[Span]:
     value = read_value(view, found.end())
     if value is None or already_redacted(value.text) or lookalikes.is_placeholder(value.text) or lookalikes.is_type(value.text):
         return
-    if lookalikes.is_code(value.text) or lookalikes.is_reference(value.text):
+    if lookalikes.is_code(value.text) or lookalikes.is_reference(value.text) or guesses.is_measure(value.text):
         return
     if lookalikes.is_plain(value.text):
         follows = view.text[value.end : value.end + 2]
@@ -80,17 +80,41 @@ def _basic(_view: View, found: re.Match[str]) -> Iterator[Span]:
         yield found.span("value")
 
 
+_PAIR_OF_JAR = re.compile(r"(?:^|;[ ]?)(?P<name>[\w.$!%*~-]{1,128})=(?P<value>[^;]{1,4096})")
+_OF_A_SESSION = re.compile(
+    r"sess|(?<![a-z])sid|sid(?![a-z])|auth|token|csrf|xsrf|jwt|secret|login|remember|user|account|_id|ticket|(?<![a-z])key|saml|sso|ssid",
+    re.IGNORECASE,
+)
+
+
+def _may_identify(name: str, value: str) -> bool:
+    """Say whether a cookie may let somebody in: one of a session with a digit in it, or any that is long and mixed."""
+    digits, letters = any(letter.isdigit() for letter in value), any(letter.isalpha() for letter in value)
+    if lookalikes.is_placeholder(value) or lookalikes.is_known_shape(value):
+        return False
+    if _OF_A_SESSION.search(name):
+        return (digits and len(value) >= 3) or len(value) >= 12
+    return digits and letters and len(value) >= 16 and not re.search(r"[A-Z]{6}|[a-z]{8}", value)
+
+
 def _cookie(view: View, found: re.Match[str]) -> Iterator[Span]:
     shape = _COOKIE_VALUE if found["set"] else _COOKIE_REST
     value = shape.match(view.text, found.end())
     if value is None or already_redacted(value.group()) or lookalikes.is_placeholder(value.group()) or lookalikes.is_code(value.group()):
         return
-    yield value.start(), value.start() + len(value.group().rstrip(" \t)},;"))
+    jar = f"{found['name']}={value.group()}"
+    if any(_may_identify(pair["name"], pair["value"].strip()) for pair in _PAIR_OF_JAR.finditer(jar)):
+        yield value.start(), value.start() + len(value.group().rstrip(" \t)},;"))
+
+
+def _is_no_session(value: str) -> bool:
+    """Say whether `value` is an id that logs and transcripts call a session's, and opens none."""
+    return lookalikes.is_placeholder(value) or guesses.is_uuid(value) or lookalikes.is_code(value)
 
 
 def _session(view: View, found: re.Match[str]) -> Iterator[Span]:
     value = read_value(view, found.end())
-    if value is not None and any(letter.isdigit() for letter in value.text) and not lookalikes.is_placeholder(value.text):
+    if value is not None and any(letter.isdigit() for letter in value.text) and not _is_no_session(value.text):
         yield value.start, value.end
 
 

@@ -7,26 +7,26 @@ from collections.abc import Iterator
 
 from afl_redactors import lookalikes
 from afl_redactors.markers import already_redacted
+from afl_redactors.placeholders import is_template
 from afl_redactors.rules import Lead, Rule, Span, leading, matching
 from afl_redactors.values import Value, read_inside, read_value
 from afl_redactors.windows import View
 
-_WITH_PASSWORD = re.compile(r"(?<=[A-Za-z0-9])://(?P<user>[^\s/?#\"'`<>@:,;()]{0,128}):(?=[^\s@])")
+_WITH_PASSWORD = re.compile(r"(?<=[A-Za-z0-9])://(?P<user>[^\s/?#\"'`<>@:,;()]{0,128}(?:@[A-Za-z0-9.-]{1,64})?):(?=[^\s@])")
 _USER_ONLY = re.compile(r"(?<=[A-Za-z0-9])://(?P<value>[A-Za-z0-9_.~%+=-]{12,512})@(?=[A-Za-z0-9\[])")
 _UNTIL = re.compile(r"[\s<>]|\\{0,8}[\"'`](?=[\s,;:)\]}>\\\"'`]|$)|\\[nrt]")
-_PORT = re.compile(r"\d{1,5}(?:[^\d@]|$)")
+_PORT = re.compile(r"\d{1,5}(?:[/?\#\s\"'`<>()\[\]{},;.:|\\。，；、）]|$)")
 _SURE_HOST = re.compile(
     r"(?:localhost|\[[0-9a-fA-F:.]{2,45}\]|[A-Za-z0-9-]{1,63}(?:\.[A-Za-z0-9-]{1,63}){1,8}\.?)(?::\d{1,5})?(?=[/?#,\s)\]}>\"'`\\.;。，]|$)|[A-Za-z0-9-]{1,63}:\d{1,5}(?=[/?#,\s)\"'`\\]|$)"
 )
+_HOST_BEGINS = re.compile(r"@(?:[\w\[%$<{*]|\.[\w.]|\\)")
+_NAMES_OF_IT = frozenset({"pass", "password", "passwd", "pwd", "pw"})
+"""What stands for a password in addresses that show where one goes."""
 _FARTHEST = 4096
 """Characters between the colon and the `@`."""
 
 _CURL_USER = re.compile(r"(?<=\s)(?:-u|--user|--proxy-user|-U)[ =]{0,2}\\?(?P<quote>[\"']?)(?P<user>[^\s:\"'$`]{0,128}):(?=[^\s\"'$])")
 _SQL_DSN = re.compile(r"(?<![\w.-])[\w.-]{1,64}:(?P<value>[^\s\"'`@/]{1,256}(?:@[^\s\"'`@/(]{1,64}){0,3})@(?:tcp|unix)\(")
-_SHORT_FLAG = re.compile(
-    r"(?:mysql|mysqldump|mysqladmin|mariadb)(?=[ ])[^\n|;&]{0,160}?[ ]-p(?=[^\s-])|sshpass[ ]-p[ ]?(?=\S)|redis-cli(?=[ ])[^\n|;&]{0,160}?[ ]-a[ ](?=\S)"
-    r"|(?:docker|podman|helm|az|heroku|oc)[ ](?:registry[ ])?login(?=[ ])[^\n|;&]{0,160}?[ ]-p[ ](?=\S)"
-)
 _SIGNATURE = re.compile(r"[?&](?:sig|signature)=(?=[A-Za-z0-9%+/=_-]{16})", re.IGNORECASE)
 
 
@@ -44,7 +44,13 @@ def _password(view: View, found: re.Match[str]) -> Iterator[Span]:
             break
         at = text.find("@", at + 1, stop_at)
     view.count(stop_at - start)
-    if end > start and not already_redacted(text[start:end]) and not lookalikes.is_placeholder(text[start:end]):
+    if (
+        end > start
+        and _HOST_BEGINS.match(text, end)
+        and not already_redacted(text[start:end])
+        and not is_template(text[start:end])
+        and text[start:end].casefold() not in _NAMES_OF_IT
+    ):
         yield start, end
 
 
@@ -84,13 +90,10 @@ _USER_AND_PASSWORD = Rule("url-userinfo", ("://",), matching(_WITH_PASSWORD, _pa
 _USER = Rule("url-userinfo", ("://",), matching(_USER_ONLY, _lone_token), before=1, after=600)
 _SQL = Rule("url-userinfo", ("@tcp(", "@unix("), matching(_SQL_DSN, _named), before=400, after=8)
 _DOWNLOAD = Rule("cli-user", ("curl", "wget"), matching(_CURL_USER, _after_user), before=0, after=512)
-_SHORT = Rule("cli-flag", ("mysql", "mariadb", "sshpass", "redis-cli", " login "), matching(_SHORT_FLAG, _value_here), before=24, after=256)
 _SIGNED = Rule("signed-url", ("sig=", "signature="), matching(_SIGNATURE, _value_here), before=1, after=64)
 
 _LONGEST_USER = 160
 """Characters that `_CURL_USER` may match at most."""
-_LONGEST_FLAG = 440
-"""Characters behind a command within which `_SHORT_FLAG` has its flag."""
 
 
 def _has_password(text: str, at: int) -> bool:
@@ -106,17 +109,11 @@ def _has_user(text: str, at: int) -> bool:
     return flag >= 0 and _CURL_USER.search(text, flag, end) is not None
 
 
-def _has_flag(text: str, at: int) -> bool:
-    end = at + _LONGEST_FLAG
-    return text.find(" -p", at, end) >= 0 or text.find(" -a ", at, end) >= 0
-
-
-RULES = (_USER_AND_PASSWORD, _USER, _SQL, _DOWNLOAD, _SHORT, _SIGNED)
+RULES = (_USER_AND_PASSWORD, _USER, _SQL, _DOWNLOAD, _SIGNED)
 LEADS: tuple[Lead, ...] = (
     leading(_USER_AND_PASSWORD, _has_password),
     leading(_USER, _USER_ONLY.match),
     leading(_SQL, lambda _text, _at: True),
     leading(_DOWNLOAD, _has_user),
-    leading(_SHORT, _has_flag),
     leading(_SIGNED, lambda text, at: at > 0 and _SIGNATURE.match(text, at - 1)),
 )

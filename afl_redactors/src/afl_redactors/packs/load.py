@@ -11,7 +11,7 @@ from typing import Any
 
 import attrs
 
-from afl_redactors import checks
+from afl_redactors import checks, identities
 from afl_redactors.packs.linear import problem
 from afl_redactors.packs.links import LINKS, joined
 
@@ -32,6 +32,8 @@ _FIELDS = {
     "checksum": str,
     "allow": list,
     "option": str,
+    "anchor": str,
+    "told": dict,
     "positive": list,
     "negative": list,
 }
@@ -40,6 +42,7 @@ _FIELDS = {
 STARTS = ("anywhere", "token")
 ENDS = ("token", "match")
 LINES = ("one", "many")
+ANCHORS = ("", "digits", "numbers", "text")
 MAX_REACH = 16_384
 
 
@@ -58,6 +61,9 @@ class Spec:
     stands in "one" line or may go across "many". `link`: the keywords are a vendor's names and the pattern is that of a value alone, which is known
     by what stands between (see `links`). `entropy`: bits a character that the value has at least. `checksum`: the name of a check the value must pass. `allow`: patterns of values that are none.
     `option`: the rule runs only where this family is switched on. `reader`: the rule is read by code of that name, without a pattern.
+    `anchor`: how a rule that has no keyword in every match is found: "digits", near 13 digits and more; "numbers", near nine; or anywhere in
+    the "text", near its keywords if it has any. The last two cost more and are for what is switched on.
+    `told`: for the reader of that name, lists of the words by which a language tells a credential.
     `positive`: texts in which `⟦` and `⟧` enclose what must go; `negative`: texts that stay as they are. Both are run as tests, without each `¦`,
     which only keeps made-up keys from looking real to scanners of a repository.
     """
@@ -78,6 +84,8 @@ class Spec:
     checksum: str = ""
     allow: tuple[str, ...] = ()
     option: str = ""
+    anchor: str = ""
+    told: Mapping[str, list[str]] = attrs.field(factory=dict, hash=False)
     positive: tuple[str, ...] = ()
     negative: tuple[str, ...] = ()
 
@@ -112,9 +120,9 @@ def _spec(family: str, number: int, given: Mapping[str, Any], *, tested: bool) -
         if not isinstance(value, _FIELDS[name]) or isinstance(value, bool):  # type: ignore[arg-type]
             raise PackError(f"{where}: {name} is {type(value).__name__}")
     fields: dict[str, Any] = {name: tuple(value) if isinstance(value, list) else value for name, value in given.items()}
-    if "id" not in fields or "keywords" not in fields:
+    if "id" not in fields or not fields.keys() & {"keywords", "anchor"}:
         raise PackError(f"{where}: id and keywords are needed")
-    made = Spec(family, **fields)
+    made = Spec(family, **{"keywords": (), **fields})
     for wrong in chain(_wrong(made), () if tested else _slow(made)):
         raise PackError(f"{where}: {wrong}")
     return made
@@ -124,13 +132,15 @@ def _wrong(one: Spec) -> Iterable[str]:
     """What is wrong with a rule; the first is enough."""
     if not _ID.fullmatch(one.id):
         yield "an id has 1 to 64 of the characters a-z, 0-9 and -"
-    if not one.keywords or not all(map(_is_folded, (*one.keywords, *one.literals))):
+    if not (one.keywords or one.anchor) or not all(map(_is_folded, (*one.keywords, *one.literals))):
         yield "keywords and literals are lower-case and not empty"
     if bool(one.pattern) == bool(one.reader):
         yield "it has either a pattern or a reader"
     yield from _wrong_reach(one)
-    if one.checksum and one.checksum not in checks.CHECKSUMS:
-        yield f"checksum is one of {', '.join(sorted(checks.CHECKSUMS))}"
+    yield from _misplaced(one)
+    known = identities.CHECKSUMS if one.anchor else checks.CHECKSUMS
+    if one.checksum and one.checksum not in known:
+        yield f"checksum is one of {', '.join(sorted(known))}"
     if any(text.count("⟦") != text.count("⟧") or "⟦" not in text for text in one.positive):
         yield "each positive example encloses what must go in ⟦ and ⟧"
 
@@ -159,6 +169,16 @@ def _is_folded(word: object) -> bool:
 
 def _is_within(back: object, reach: int) -> bool:
     return isinstance(back, int) and 0 <= back <= reach
+
+
+def _misplaced(one: Spec) -> Iterable[str]:
+    """Which field is there and belongs to another kind of rule, or is missing."""
+    if one.anchor not in ANCHORS or (one.anchor in {"numbers", "text"} and not one.option):
+        yield "an anchor is digits or, for what is an option, numbers or text"
+    if one.option and not one.anchor:
+        yield "an option has an anchor"
+    if bool(one.told) != (one.reader == "told"):
+        yield "a table told is there for the reader told, and only there"
 
 
 def _slow(one: Spec) -> Iterable[str]:
