@@ -8,7 +8,7 @@ import sqlite3
 import pytest
 
 from afl_core.changes.audit import verify_chain
-from afl_core.memory import erase
+from afl_core.memory import erase, write
 from afl_core.model.errors import AflError, StoreError
 from afl_core.store import migrate
 from afl_core.store.audit import rows
@@ -202,13 +202,16 @@ def test_no_place_is_given_twice_and_a_new_grain_is_found_behind_a_forgotten_one
     assert [one["hash"] for one in memory.search("gold")] == [again]
 
 
-def test_old_tool_calls_expire_from_the_index_too(memory, clock):
+def test_old_calls_that_were_captured_expire_from_the_index_too_and_what_a_person_recorded_stays(memory, clock):
     memory.record_tool_call("Bash", "no such file", call_id="c", thread="s")
-    memory.search("file")
+    captured = write.ToolCall("k", "Bash", "{}", is_error=True, exit_code=1, duration_ms=1, error_text="no such file", at_ms=clock())
+    with memory._files.writer() as db:
+        write.record_tool_calls(db, "project:p", "s", [captured])
+    assert len(memory.search("file", ns="*")) == 2
     clock.advance(days=40)
     with memory._files.writer() as db:
         assert erase.expire(db, clock() - 1) == 1
-    assert memory.search("file") == []
+    assert [one["namespace"] for one in memory.search("file", ns="*")] == ["shared"]
     assert memory.verify()["ok"]
 
 

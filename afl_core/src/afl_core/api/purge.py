@@ -17,7 +17,7 @@ from afl_core.capture.thread import SECRETS_KEPT
 from afl_core.changes import audit
 from afl_core.model.errors import RedactionError
 from afl_core.redaction.chain import Chain
-from afl_core.store import index_state, projection, rewrites
+from afl_core.store import index_state, projection, rewrites, terms
 from afl_core.store.connection import explain, writing
 
 ACTION = "redact.purge"
@@ -110,6 +110,8 @@ def _write(db: sqlite3.Connection, made: Plan, versions: str, now: int) -> None:
     for text in made.texts:
         rewrites.put_text(db, text.where, text.key, text.before, text.text)
     touched = [one.key for one in made.texts if one.where == "lessons.class_id"]
+    if made.grains:
+        terms.clear(db)  # made anew at the next search
     for grain in made.grains:
         rewrites.put_grain(db, grain.address, grain.before, grain.grain, grain.signature)
         touched += rewrites.lessons_of(db, grain.grain.hash)

@@ -134,12 +134,11 @@ def _text(db: sqlite3.Connection, column: Column, key: str) -> str | None:
 
 def put_grain(db: sqlite3.Connection, hash: str, before: str, grain: Grain, signature: str | None) -> None:
     """Put a grain in the place of another in every respect: head, successor, revision. The old row goes, and its address is not kept."""
-    row = db.execute("SELECT superseded_by, derived_from, fields_json FROM grains WHERE hash = ?", (hash,)).fetchone()
+    row = db.execute("SELECT superseded_by, derived_from, fields_json, head FROM grains WHERE hash = ?", (hash,)).fetchone()
     if row is None:
         return
     if row[2] != before:
         raise MovedError(hash)
-    was_head = db.execute("DELETE FROM heads WHERE hash = ?", (hash,)).rowcount
     db.execute("DELETE FROM grains WHERE hash = ?", (hash,))
     if grains.get(db, grain.hash) is None:
         grains.insert(db, grain, derived_from=row[1], signature=signature)
@@ -147,11 +146,14 @@ def put_grain(db: sqlite3.Connection, hash: str, before: str, grain: Grain, sign
     for statement in (
         "UPDATE grains SET superseded_by = ? WHERE superseded_by = ?",
         "UPDATE grains SET derived_from = ? WHERE derived_from = ?",
+        "UPDATE operations SET hash = ? WHERE hash = ?",
+        "UPDATE operations SET other = ? WHERE other = ?",
         "UPDATE lessons SET grain_hash = ? WHERE grain_hash = ?",
         "UPDATE lesson_revisions SET grain_hash = ? WHERE grain_hash = ?",
     ):
         db.execute(statement, (grain.hash, hash))
-    if was_head and grain.head_key is not None:
+    db.execute("UPDATE operations SET heads = replace(heads, ?, ?) WHERE heads IS NOT NULL", (hash, grain.hash))
+    if row[3] and grain.head_key is not None:
         grains.set_heads(db, grain.head_key, [*grains.heads(db, grain.head_key), grain.hash])
 
 

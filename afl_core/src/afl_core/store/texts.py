@@ -40,8 +40,8 @@ WORDS = (
 
 COPIES = {
     "grains.tool_name": "the grain's own field beside it",
-    "heads.subject": "the fact's own field",
-    "heads.relation": "the fact's own field",
+    "grains.subject": "the grain's own field beside it",
+    "grains.relation": "the grain's own field beside it",
 }
 """Copies of words that stand in a column of `WORDS`; they are rewritten with it."""
 
@@ -66,7 +66,7 @@ NO_WORDS = {
         *("review_runs.reviewer", "review_runs.model", "review_runs.outcome", "receipts.receipt_id", "receipts.review_id"),
         *("reports.report_id", "reports.review_id", "incidents.project_id", "incidents.review_id", "incidents.severity"),
         *("incidents.lesson_id", "incidents.feedback_event_id", "incident_events.incident_id", "incident_events.event_id"),
-        *("grains.type", "grains.ns", "grains.call_id", "grains.session_id", "heads.ns", "lessons.lesson_id", "lessons.project_id"),
+        *("operations.op", "grains.type", "grains.ns", "grains.call_id", "grains.session_id", "lessons.lesson_id", "lessons.project_id"),
         *("lessons.ns", "lessons.severity", "lessons.method_class", "lessons.status", "lessons.conflict", "lessons.load_policy"),
         *("lessons.promotion", "lessons.origin_session", "lesson_revisions.lesson_id", "lesson_revisions.severity"),
         *("lesson_revisions.review_id", "family_evidence.project_id", "family_evidence.lesson_id", "family_evidence.incident_id"),
@@ -81,7 +81,7 @@ NO_WORDS = {
     ),
     _HASH: (
         *("projects.lineage", "intake.text_mac", "events.text_mac", "incidents.family_id", "incidents.incident_id", "grains.hash"),
-        *("grains.superseded_by", "grains.derived_from", "grains.signature", "heads.hash", "lessons.grain_hash", "lessons.family_id"),
+        *("grains.superseded_by", "grains.derived_from", "grains.signature", "operations.hash", "operations.other", "operations.heads", "tombstones.value_hash", "lessons.grain_hash", "lessons.family_id"),
         *("lesson_revisions.grain_hash", "family_evidence.family_id", "family_evidence.lineage", "projection.family_id"),
         *("audit.body_hash", "audit.reason_hash", "audit.previous", "audit.hash", "audit_texts.hash", "cursors.anchor"),
     ),
