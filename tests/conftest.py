@@ -15,6 +15,9 @@ from collections.abc import Generator, Iterator
 import hypothesis
 import pytest
 
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as a shell leaves it to what it runs in the background, and that to its children
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
 hypothesis.settings.register_profile("afl", derandomize=True, deadline=None, database=None, print_blob=True)
 hypothesis.settings.load_profile("afl")
 
