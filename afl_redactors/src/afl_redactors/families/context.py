@@ -41,7 +41,7 @@ _OF_CODE = re.compile(
 _ATTRIBUTE = re.compile(r"(?:href|id|name|class|src|for|rel)=[\"']#?$", re.IGNORECASE)
 _QUERY = re.compile(r"&[A-Za-z_][\w.-]{0,40}=")
 """The rest of an address behind a value that another rule read."""
-_TIME = re.compile(r"(?:\d{4}-\d\d-\d\d[T_])?\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?$")
+_TIME = re.compile(r"(?:\d{4}-\d\d-\d\d[T_])?\d{1,2}:\d\d(?::\d\d(?:[.,]\d{1,9})?)?(?:Z|[+-]\d\d:?\d\d)?[.,;:]?$")
 """A time, as every line of a log begins with: known at once."""
 _LONGEST = 256
 """Characters. A longer word, or one that begins outside the window, is a blob and no credential somebody wrote into a sentence."""
@@ -59,21 +59,25 @@ def _beside(view: View, start: int, end: int) -> Iterator[Span]:
         return
     for found in _TOKEN.finditer(view.text, start, end):
         first, last = found.span()
-        if last == end:
-            last = _to_its_end(view, first, last)
-        if _DIGIT.search(view.text, first, last) is None:
+        if (found.group().isalpha() and last != end) or _TIME.match(view.text, first, last):
             continue
-        if last - first > _LONGEST or (first == start and start > 0 and _TOKEN_CHARACTER.match(view.text, start - 1)):
-            continue
-        first, last = _trimmed(view.text, first, last)
-        if last - first < 6 or view.text[last : last + 1] in _CALLS or lookalikes.names_a_class(view.text[first:last]):
-            continue
-        if _QUERY.match(view.text, first, last):
-            continue
-        if _ATTRIBUTE.search(view.text[max(0, first - 9) : first]):
-            continue
-        if _looks_secret(view.text[first:last].removesuffix("'s"), partial(_is_near, view.text, words, first, last)):
-            yield first, last
+        span = _worth_judging(view, first, _to_its_end(view, first, last) if last == end else last, start)
+        if span is not None and _looks_secret(view.text[span[0] : span[1]].removesuffix("'s"), partial(_is_near, view.text, words, *span)):
+            yield span
+
+
+def _worth_judging(view: View, first: int, last: int, start: int) -> Span | None:
+    """A token without what stands at its edges; None where it has no digit, is too long or short, or is a part of something else."""
+    if _DIGIT.search(view.text, first, last) is None:
+        return None
+    if last - first > _LONGEST or (first == start and start > 0 and _TOKEN_CHARACTER.match(view.text, start - 1)):
+        return None
+    first, last = _trimmed(view.text, first, last)
+    if last - first < 6 or view.text[last : last + 1] in _CALLS or lookalikes.names_a_class(view.text[first:last]):
+        return None
+    if _QUERY.match(view.text, first, last) or _ATTRIBUTE.search(view.text[max(0, first - 9) : first]):
+        return None
+    return first, last
 
 
 def _is_near(text: str, words: list[Span], first: int, last: int) -> bool:
@@ -115,7 +119,7 @@ def _looks_secret(token: str, near: Callable[[], bool]) -> bool:
     if len(token) > lookalikes.LONG:
         return MASK not in token
     is_name = lookalikes.is_name_shape(token.rstrip("!"))
-    if token.isdigit() or MASK in token or _TIME.match(token) or (is_name and not near()) or _stays(token):
+    if token.isdigit() or MASK in token or (is_name and not near()) or _stays(token):
         return False
     if is_name:
         return True
