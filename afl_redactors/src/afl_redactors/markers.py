@@ -7,6 +7,8 @@ import re
 MARKER = re.compile(r"\[REDACTED:[a-z0-9-]{1,64}\]")
 MASK = "\ue000"
 """A private-use character: neither a letter, a digit, a space nor a quote, so a masked marker is no word to any rule."""
+_AND_A_LINE = re.compile(MASK + r"\\{1,8}[rnt]")
+"""A marker, and a line break as JSON writes it behind it."""
 
 
 def marker(rule: str) -> str:
@@ -22,5 +24,8 @@ def masked(text: str) -> str:
 
 
 def already_redacted(value: str) -> bool:
-    """Say whether a masked value holds nothing but markers and punctuation around them."""
-    return MASK in value and not any(letter.isalnum() for letter in value)
+    """Say whether a masked value holds nothing but markers and punctuation around them, up to an escaped line break behind one."""
+    if MASK not in value:
+        return False
+    line = _AND_A_LINE.search(value)
+    return not any(letter.isalnum() for letter in (value[: line.start()] if line else value))
