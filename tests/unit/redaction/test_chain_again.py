@@ -36,6 +36,8 @@ SAYINGS = (
     "mysql -u root -p{}",
     "sshpass -p {} ssh a@b",
     'echo "{}" | gh auth login --with-token',
+    'printf "{}" | gh auth login',
+    'echo "token: {}" | gh auth login',
     "echo {} | docker login --password-stdin",
     "docker login -u a -p {}",
 )
