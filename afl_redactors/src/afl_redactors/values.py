@@ -45,7 +45,7 @@ _NEXT_PIECE = re.compile(
 _NAMES = re.compile(r"\\{0,7}[\"'`]\]?[ \t]{0,4}[:=]")
 _GOES_ON = re.compile(r"\\\r?\n[A-Za-z0-9+/_]")
 """A backslash at the end of a line behind which an unquoted value goes on."""
-_BREAK = re.compile(r"(?<!\\)(?:\\\\)*(?P<sign>\\[rnt])")
+_BREAK = re.compile(r"(?<!\\)(?:\\\\){0,8}(?P<sign>\\[rnt])")
 """A line break or tab as JSON writes it; a backslash that belongs to a value stands there twice."""
 _NEAR = 512
 """Characters before and behind a value in which a quote says that it stands in a JSON string."""
