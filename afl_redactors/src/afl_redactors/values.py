@@ -15,6 +15,7 @@ _QUOTE_OR_LINE_END = {quote: re.compile(f"[{re.escape(quote)}\n]") for quote in 
 _STOP = re.compile(
     r"""[\s，。；、！？（）【】「」『』“”‘’]
     | \\{0,8}["'`](?=[\s,;:)\]}>\\"'`]|\.(?:\s|$)|$)
+    | (?<=\ue000)\\{1,8}[rnt]
     | \\[rnt](?=[\\"'`\s]|$|[A-Za-z_][\w.-]{0,40}[ ]?[=:])
     | ,(?=[\s"'`]|$|[A-Za-z_][\w.-]{0,40}[ ]?[=:])
     | ;(?=\s|$|[A-Za-z_][\w.\ -]{0,40}=)
@@ -44,6 +45,10 @@ _NEXT_PIECE = re.compile(
 _NAMES = re.compile(r"\\{0,7}[\"'`]\]?[ \t]{0,4}[:=]")
 _GOES_ON = re.compile(r"\\\r?\n[A-Za-z0-9+/_]")
 """A backslash at the end of a line behind which an unquoted value goes on."""
+_BREAK = re.compile(r"(?<!\\)(?:\\\\){0,8}(?P<sign>\\[rnt])")
+"""A line break or tab as JSON writes it; a backslash that belongs to a value stands there twice."""
+_NEAR = 512
+"""Characters before and behind a value in which a quote says that it stands in a JSON string."""
 _ITEM = re.compile(r"[\s,]{0,64}(?=[\"'`])")
 
 
@@ -188,6 +193,21 @@ def _unquoted(view: View, start: int, limit: int | None = None) -> Value | None:
         if opening is None or end - start > _BALANCE_WITHIN or text.count(opening, start, end) <= text.count(text[end], start, end):
             break
         at = end + 1
+    found = _BREAK.search(text, start, end)
+    if found and found.start("sign") > start and _is_in_json(view, start):
+        end = found.start("sign")
     while end > start and text[end - 1] in _TRAILING:
         end -= 1
     return Value(start, end, text[start:end], quoted=False) if end > start else None
+
+
+def _is_in_json(view: View, start: int) -> bool:
+    """Say whether an unquoted value stands in a string with escapes: its line holds an escaped quote, or an open one before the value."""
+    text = view.text
+    low = max(text.rfind("\n", max(0, start - _NEAR), start) + 1, start - _NEAR, 0)
+    high = text.find("\n", start, start + _NEAR)
+    high = high if high >= 0 else min(len(text), start + _NEAR)
+    view.count(high - low)
+    if text.find('\\"', low, high) >= 0:
+        return True
+    return text.count('"', low, start) % 2 == 1

@@ -145,6 +145,66 @@ def test_what_is_left_out_is_counted_and_what_is_too_large_is_named(afl, world, 
     assert "3 found in 2 of 3 texts" in said
 
 
+def test_a_file_that_is_too_large_ends_a_scan_with_two(afl, world, tree, monkeypatch):
+    monkeypatch.setattr(files, "MAX_FILE_BYTES", 1_000)
+    (tree / "sub" / "b.txt").write_text("x" * 1_001, "utf-8")
+    status, said = afl("redact", "scan", str(tree / "sub"))
+    assert (status, f"{tree}/sub/b.txt: left out: too large" in said) == (2, True)
+    assert document(afl("redact", "scan", str(tree / "sub"), "--json")[1])["totals"]["missed"] == 1
+
+
+def test_what_is_named_and_is_no_text_ends_a_scan_with_two_and_below_a_folder_with_zero(afl, world, home):
+    root = home / "odd"
+    root.mkdir()
+    (root / "picture.bin").write_bytes(b"\x89PNG\0")
+    os.mkfifo(root / "pipe")
+    assert afl("redact", "scan", str(root))[0] == 0
+    for named in (["picture.bin"], ["pipe"], ["", "pipe"], ["pipe", ""]):
+        assert afl("redact", "scan", *(str(root / name) for name in named))[0] == 2
+    assert f"{root}/picture.bin: left out: binary" in afl("redact", "scan", str(root / "picture.bin"))[1]
+    assert afl("redact", "scan", "/dev/null")[0] == 2
+
+
+def test_paths_that_overlap_count_a_file_once(afl, world, tree):
+    for paths in ((tree, tree), (tree, tree / "sub"), (tree / "sub", tree), (tree / "a.env", tree), (tree, tree / "sub" / "b.txt")):
+        status, said = afl("redact", "scan", *map(str, paths))
+        assert (status, "3 found in 2 of 3 texts" in said) == (1, True)
+    assert "1 found in 1 of 1 texts" in afl("redact", "scan", str(tree / "a.env"), f"{tree}/sub/../a.env")[1]
+
+
+def test_a_folder_that_is_left_out_is_read_where_it_is_named_beside_the_one_above(afl, world, tree):
+    (tree / "venv").mkdir()
+    (tree / "venv" / "c.env").write_text(f"TOKEN={SECRET}\n", "utf-8")
+    assert "4 found in 3 of 4 texts" in afl("redact", "scan", str(tree), str(tree / "venv"))[1]
+
+
+def test_a_file_name_cannot_write_lines_or_move_the_cursor(afl, world, home):
+    root = home / "names"
+    root.mkdir()
+    (root / "a\nb\tc\x1b[2K\rd.env").write_text(f"TOKEN={SECRET}\n", "utf-8")
+    status, said = afl("redact", "scan", str(root))
+    assert status == 1
+    assert said.splitlines()[0] == f"{root}/a\ufffdb\ufffdc\ufffd[2K\ufffdd.env:1:7: github-token"
+
+
+def test_closed_standard_input_is_said(afl, world, words, monkeypatch):
+    words.event(world.db, "e1", f"use {SECRET}", offset=1)
+    monkeypatch.setattr(sys, "stdin", None)
+    for command in (("redact", "explain", "-"), ("redact", "purge"), ("add", "fact", "--json-fields", "-")):
+        status, said = afl(*command)
+        assert (status, "AFL-USAGE-004" in said, "AFL-DEFECT" in said) == (1, True, False)
+    status, said = afl("import", "-")
+    assert (status, "standard input is closed" in said, "AFL-DEFECT" in said) == (1, True, False)
+
+
+def test_a_purge_with_nothing_to_do_does_not_ask(afl, world, monkeypatch):
+    for nothing in (io.StringIO(""), None):
+        monkeypatch.setattr(sys, "stdin", nothing)
+        assert afl("redact", "purge") == (0, "nothing is in the index that the rules of now would not let in\n")
+        status, said = afl("redact", "purge", "--json")
+        assert (status, document(said)["texts"]) == (0, {})
+
+
 def test_what_is_named_is_read_also_where_it_would_be_left_out(afl, world, tree):
     (tree / ".git").mkdir()
     (tree / ".git" / "config").write_text(f"url = https://x:{SECRET}@example.org/a.git\n", "utf-8")

@@ -43,13 +43,22 @@ class Explained:
 
 @attrs.frozen
 class Scanned:
-    """One file, or one row of the index. `more`: findings beyond those told; `problem`: why it could not be judged, ''."""
+    """One file, or one row of the index. `more`: findings beyond those told; `problem`: why it could not be judged, ''.
+
+    `named`: the person named this very path.
+    """
 
     path: str
     spots: tuple[Spot, ...] = ()
     more: int = 0
     problem: str = ""
     skip: Skip | None = None
+    named: bool = False
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether it was left out where somebody may think that it was looked through: for its size, or though it was named."""
+        return self.skip is Skip.HUGE or (self.named and self.skip is not None)
 
 
 class Verdict(enum.Enum):
@@ -71,15 +80,16 @@ class Totals:
     rules: Counter[str] = attrs.field(factory=Counter)
     skipped: Counter[str] = attrs.field(factory=Counter)
     problems: int = 0
+    missed: int = 0
 
     @property
     def verdict(self) -> Verdict:
-        """FOUND also where something else could not be judged: it has to be acted upon either way."""
-        return Verdict.FOUND if self.findings else Verdict.INCOMPLETE if self.problems else Verdict.CLEAN
+        """FOUND also where something else could not be judged, or was too large: it has to be acted upon either way."""
+        return Verdict.FOUND if self.findings else Verdict.INCOMPLETE if self.problems or self.missed else Verdict.CLEAN
 
     def as_json(self) -> dict[str, Any]:
         """For programs."""
-        names = ("looked_at", "with_findings", "findings", "listed", "problems")
+        names = ("looked_at", "with_findings", "findings", "listed", "problems", "missed")
         counts = {name: getattr(self, name) for name in names}
         return {**counts, "rules": dict(sorted(self.rules.items())), "skipped": dict(sorted(self.skipped.items()))}
 
@@ -130,6 +140,7 @@ def _told(one: Scanned, judge: Chain, totals: Totals) -> Scanned:
     more = one.more + len(one.spots) - len(told)
     totals.listed += len(told)
     totals.problems += bool(one.problem)
+    totals.missed += one.is_missed
     if one.skip is not None:
         totals.skipped[one.skip.value] += 1
     try:
@@ -142,12 +153,12 @@ def _told(one: Scanned, judge: Chain, totals: Totals) -> Scanned:
 def _files(paths: Sequence[str], judge: Chain, totals: Totals) -> Iterator[Scanned]:
     for entry in files.entries(paths):
         if entry.skip is not None or entry.problem:
-            yield Scanned(entry.path, skip=entry.skip, problem=entry.problem)
+            yield Scanned(entry.path, skip=entry.skip, problem=entry.problem, named=entry.named)
             continue
         try:
             file = files.opened(entry.path)
             if file is None:
-                yield Scanned(entry.path, skip=Skip.BINARY)
+                yield Scanned(entry.path, skip=Skip.BINARY, named=entry.named)
                 continue
             with file:
                 yield _counted(entry.path, spots_in(file.read, judge), totals)

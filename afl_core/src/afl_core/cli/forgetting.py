@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import sys
-
 import click
 
 from afl_core.cli.grain_lines import counted, lines
 from afl_core.cli.opening import Asked, on_memory
 from afl_core.cli.options import plain
+from afl_core.cli.standard_input import is_terminal
 from afl_core.model.errors import AflError
 
 SHOWN = 20
@@ -51,7 +50,7 @@ def forget(asked: Asked, hash: str | None, subject: str | None, keep_out: bool, 
 def _confirmed(shown: list[str], count: int) -> None:
     for line in shown:
         click.echo(plain(line), err=True)
-    if not sys.stdin.isatty():
+    if not is_terminal():
         raise AflError(
             f"nothing was forgotten: {counted(count)} would go, and nobody is there to be asked",
             code=UNASKED,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import click
 
 from afl_core.cli.grain_lines import SHORT, text
 from afl_core.cli.opening import Asked, Opened, on_memory
+from afl_core.cli.standard_input import standard_input
 
 REDACT = click.option("--redact", is_flag=True, help="Redact what is stored in a file of its own too; in the home's store it always is.")
 
@@ -56,7 +56,9 @@ def add(
             "a fact is said as SUBJECT RELATION OBJECT; other types take --field or --json-fields", click.get_current_context()
         )
     fields = {
-        **fields_of(given, sys.stdin.read() if json_fields == "-" else json_fields),
+        **fields_of(
+            given, standard_input("give the fields as an argument, or through a pipe").read() if json_fields == "-" else json_fields
+        ),
         **dict(zip(FACT, words, strict=False)),
         **({} if confidence is None else {"confidence": confidence}),
     }

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import functools
 import os
-import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from afl_core.cli.options import Answer, taking
+from afl_core.cli.standard_input import is_terminal
 from afl_core.model.errors import StoreError
 from afl_core.model.grain import DEFAULT_NS
 
@@ -76,7 +76,7 @@ class Asked:
         except StoreError as bad:
             if bad.code != SEALED:
                 raise
-            if not sys.stdin.isatty():
+            if not is_terminal():
                 raise StoreError(bad.sentence, code=SEALED, hint="give its passphrase with --passphrase-file FILE") from bad
         return open_memory(home, place, ns, click.prompt("passphrase", hide_input=True, err=True), makes=makes)
 

@@ -113,6 +113,11 @@ def plain(text: str) -> str:
     return "".join("\ufffd" if char not in "\n\t" and unicodedata.category(char) in ("Cc", "Cf", "Co", "Cs") else char for char in text)
 
 
+def one_line(text: str) -> str:
+    """The same for a name that stands in a line of its own: line breaks and tabs in it as well."""
+    return plain(text.replace("\n", "\ufffd").replace("\t", "\ufffd"))
+
+
 def moment(ms: int | None) -> str:
     """A time for people: UTC to the minute, or `never`."""
     import datetime as dt

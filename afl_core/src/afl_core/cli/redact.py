@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from afl_core.cli.options import Answer, HelpfulGroup, common
+from afl_core.cli.options import Answer, HelpfulGroup, common, one_line
+from afl_core.cli.standard_input import standard_input
 from afl_core.model.errors import AflError
 
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ CANNOT = 2
 
 EVERY_SECONDS = 1.0
 """How often long work says how far it is."""
+
+
+LEFT_OUT = {"huge": "too large", "special": "a pipe, a device or the like"}
+"""In words, why a file was left out."""
 
 
 @click.group(cls=HelpfulGroup, help="Show what is hidden before anything is kept, look for it in files, and clean the index.")
@@ -37,7 +41,9 @@ def explain(answer: Answer, text: str) -> None:
     from afl_core.api.home import Home
 
     if text == "-":
-        text = sys.stdin.buffer.read(api.EXPLAIN_BYTES + 1).decode("utf-8", "replace")
+        text = (
+            standard_input("give the text as an argument, or through a pipe").buffer.read(api.EXPLAIN_BYTES + 1).decode("utf-8", "replace")
+        )
     with Home(answer.home) as home:
         done = api.explain(home, text)
     lines = [one.told() for one in done.spots] or ["nothing is replaced"]
@@ -93,19 +99,20 @@ def _watched(answer: Answer, found: Iterator[Scanned], totals: Totals) -> Iterat
         if time.monotonic() - told >= EVERY_SECONDS:
             told = time.monotonic()
             answer.progress(f"{totals.looked_at} looked at, {totals.findings} found ...")
-        if one.spots or one.more or one.problem or (one.skip is not None and one.skip.value == "huge"):
+        if one.spots or one.more or one.problem or one.is_missed:
             yield one
 
 
 def _lines(one: Scanned) -> Iterator[str]:
+    path = one_line(one.path)
     if one.problem:
-        yield f"{one.path}: not looked through: {one.problem}"
+        yield f"{path}: not looked through: {one.problem}"
     if one.skip is not None:
-        yield f"{one.path}: left out: too large"
+        yield f"{path}: left out: {LEFT_OUT.get(one.skip.value, one.skip.value)}"
     for spot in one.spots:
-        yield f"{one.path}:{spot.line}:{spot.column}: {spot.rule}"
+        yield f"{path}:{spot.line}:{spot.column}: {spot.rule}"
     if one.more:
-        yield f"{one.path}: and {one.more} more"
+        yield f"{path}: and {one.more} more"
 
 
 def _summary(totals: Totals) -> list[str]:
@@ -127,7 +134,7 @@ def _spot(spot: Any) -> dict[str, Any]:
     return {"rule": spot.rule, "line": spot.line, "column": spot.column}
 
 
-@redact.command("purge", help="Take out of the index what an older rule set let in. Asks first.")
+@redact.command("purge", help="Take out of the index what an older rule set let in. Asks first, where there is something.")
 @click.option("--dry-run", is_flag=True, help="Count what would be rewritten; change nothing.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @common
@@ -139,9 +146,11 @@ def purge(answer: Answer, dry_run: bool, yes: bool) -> None:
     with Home(answer.home) as home:
         if not dry_run and not yes:
             would = api.purge(home, dry_run=True, progress=answer.progress)
-            for line in _purged(would, dry_run=True):
-                click.echo(line, err=True)
-            click.confirm("Rewrite them? What is taken out cannot be brought back.", abort=True, err=True)
+            if would.texts or would.copies:
+                for line in _purged(would, dry_run=True):
+                    click.echo(line, err=True)
+                standard_input("look at what --dry-run shows, then give --yes")
+                click.confirm("Rewrite them? What is taken out cannot be brought back.", abort=True, err=True)
         done = api.purge(home, dry_run=dry_run, progress=answer.progress)
     answer.give({"command": "redact", "action": "purge", "dry_run": dry_run, **done.as_json()}, _purged(done, dry_run=dry_run))
 

@@ -38,6 +38,8 @@ class Source:
         self._file.close()
 
     def _open(self) -> BinaryIO:
+        if self.path == STDIO and sys.stdin is None:
+            raise ExchangeError("standard input is closed, so nothing can be read from it", hint="name a file, or use a pipe")
         try:
             given = sys.stdin.buffer if self.path == STDIO else open(self.path, "rb")  # noqa: SIM115 - closed with this object
             if stat.S_ISREG(os.fstat(given.fileno()).st_mode) and self.path != STDIO:

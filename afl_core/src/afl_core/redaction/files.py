@@ -8,6 +8,7 @@ import io
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from collections.abc import Set as AbstractSet
 
 import attrs
 
@@ -40,31 +41,50 @@ class Skip(enum.Enum):
 
 @attrs.frozen
 class Entry:
-    """One path. `skip`: why it is left out; `problem`: why it cannot be read, ''."""
+    """One path. `skip`: why it is left out; `problem`: why it cannot be read, ''; `named`: the person named it."""
 
     path: str
     skip: Skip | None = None
     problem: str = ""
+    named: bool = False
 
 
 def entries(paths: Sequence[str]) -> Iterator[Entry]:
-    """Every file of these paths, folders from top to bottom, names in order. What the person named is read even where its name is left out below."""
-    for path in paths:
+    """Every file of these paths, folders from top to bottom, names in order. What the person named is read even where its name is left out below.
+
+    What several of the paths lead to comes once.
+    """
+    named = {_place(path) for path in paths}
+    done: set[str] = set()
+    for path in dict.fromkeys(paths):
         try:
             found = os.stat(path)
         except OSError as bad:
             yield Entry(path, problem=bad.strerror or type(bad).__name__)
             continue
+        if _place(path) in done:
+            continue
         if stat.S_ISDIR(found.st_mode):
-            yield from _below(path)
+            yield from _below(path, named, done)
         else:
-            yield _file(path, found)
+            done.add(_place(path))
+            yield attrs.evolve(_file(path, found), named=True)
 
 
-def _below(root: str) -> Iterator[Entry]:
+def _place(path: str) -> str:
+    return os.path.realpath(path)
+
+
+def _below(root: str, named: AbstractSet[str], done: set[str]) -> Iterator[Entry]:
+    """The files of a folder; of `named` places those that stand in it are in `done` afterwards, as are the folders looked into."""
+    place = _place(root)
     waiting = [root]
     while waiting:
         folder = waiting.pop()
+        here = os.path.normpath(os.path.join(place, os.path.relpath(folder, root)))
+        if here in done:
+            continue
+        done.add(here)
         try:
             with os.scandir(folder) as listing:
                 inside = sorted(listing, key=lambda one: one.name)
@@ -73,7 +93,12 @@ def _below(root: str) -> Iterator[Entry]:
             continue
         folders: list[str] = []
         for one in inside:
-            if one.is_symlink():
+            there = os.path.join(here, one.name)
+            if there in named and not one.is_symlink() and not one.is_dir(follow_symlinks=False):
+                if there not in done:
+                    done.add(there)
+                    yield attrs.evolve(_listed(one), named=True)
+            elif one.is_symlink():
                 yield Entry(one.path, Skip.SYMLINK)
             elif one.is_dir(follow_symlinks=False):
                 if one.name in LEFT_OUT:
