@@ -10,7 +10,7 @@ from afl_redactors.keys import CREDENTIAL_NAME, GUESSED, WORDS, Trust, is_sure, 
 from afl_redactors.markers import already_redacted
 from afl_redactors.placeholders import is_template
 from afl_redactors.rules import Rule, Span, matching
-from afl_redactors.values import Value, read_block, read_inside, read_list, read_pieces, read_value
+from afl_redactors.values import LONGEST_TAIL, Value, read_block, read_inside, read_list, read_pieces, read_value
 from afl_redactors.windows import Clip, View
 
 _NAME = rf"(?P<word>{CREDENTIAL_NAME})(?P<suffix>[A-Za-z0-9_.\-]{{0,48}})"
@@ -33,6 +33,7 @@ _ELEMENT_LEFT = re.compile(r"<[\w:.-]{0,64}$")
 _DEFAULT = re.compile(rf"{_NAME}:?[-=](?=[^}}\s])", re.VERBOSE | re.IGNORECASE)
 _DEFAULT_LEFT = re.compile(r"\$\{\w{0,64}$")
 _IN_ADDRESS = re.compile(r"://[\w.%+-]{0,64}$|arn:[\w-]{1,16}:[^\s\"']{0,48}$")
+_GIVES = frozenset(":=：＝")
 _QUOTED_ONLY = frozenset({"=>", "==", "===", "!=", "!==", "||", "??", "??=", "or"})
 _SETTER = re.compile(
     r"(?:^|[^\w])(?:set|with|use|using|update|change|reset|verify|check|compare|encode|encrypt|hash|auth|authenticate)?_?$", re.IGNORECASE
@@ -97,7 +98,7 @@ def _value(view: View, found: re.Match[str], left: str, trust: Trust) -> Value |
         or _set_in_quotes(view, found, left)
         or _wrapped(view, start, separator, trust)
         or (None if left else _in_its_place(view, found))
-        or read_value(view, start)
+        or read_value(view, start, tail=None if separator[-1:] in _GIVES else LONGEST_TAIL)
     )
 
 
@@ -189,7 +190,8 @@ def _may_separate(text: str, found: re.Match[str]) -> bool:
         return bool(found["close"]) and left >= 0 and text[left] == found["close"][-1]
     if separator == "(":
         before = text[max(0, found.start() - 24) : found.start()]
-        return not found["close"] and not found["suffix"] and _SETTER.search(before) is not None
+        told = is_sure(word) or _QUOTE.match(text, found.end()) is not None
+        return told and not found["close"] and not found["suffix"] and _SETTER.search(before) is not None
     if separator == "":
         return not found["close"]
     verb = word == "pass" and separator == ":" and text[found.start("sep") - 1] in " \t"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from afl_redactors import guesses, lookalikes
 from afl_redactors.markers import already_redacted
 from afl_redactors.rules import Lead, Rule, Span, leading, matching
-from afl_redactors.values import read_value
+from afl_redactors.values import LONGEST_TAIL, read_value
 from afl_redactors.windows import Clip, View
 
 _ARGUMENT = r"(?:[bBrRfFuU@]?\\?\"[^\"\n]{0,160}\"|[bBrRfFuU@]?'[^'\n]{0,160}'|[^,()\"'\n]{1,80}|[A-Za-z_.]{1,60}\([^()\n]{0,80}\))"
@@ -34,7 +34,7 @@ UNSURE: tuple[tuple[tuple[str, ...], int], ...] = (
 
 
 def _handed(view: View, found: re.Match[str], *, sure: bool) -> Iterator[Span]:
-    value = read_value(view, found.end() + (view.text[found.end() : found.end() + 1] == "@"))
+    value = read_value(view, found.end() + (view.text[found.end() : found.end() + 1] == "@"), tail=LONGEST_TAIL)
     if value is None or not value.quoted or already_redacted(value.text):
         return
     content = value.text
