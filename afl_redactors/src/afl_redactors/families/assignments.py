@@ -23,6 +23,12 @@ _ASSIGNMENT = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _FLAG = re.compile(rf"(?<![\w-])--?(?P<left>[A-Za-z0-9-]{{0,40}}?){_NAME}(?P<gap>[ ]|\t)(?![-=|&> \t])", re.VERBOSE | re.IGNORECASE)
+_FLAG_ITEM = re.compile(
+    rf"""(?<![\w-])--?(?P<left>[A-Za-z0-9-]{{0,40}}?){_NAME}["']?(?:(?P<comma>,)[ ]{{0,4}}|\r?\n[ \t]{{0,32}}-[ ]{{1,4}})(?=["']?[^\s"',$-])""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_LIST_LEFT = {True: re.compile(r"\[[^\]\n]{0,120}$"), False: re.compile(r"(?:^|\n)[ \t]{0,32}-[ ]{1,4}[\"']?$")}
+_ENDS_FLAG_ITEM = {True: re.compile(r"[ ]{0,4}[,\]]"), False: re.compile(r"[\"']?[ \t]{0,8}(?:\r?\n|$)")}
 _PAIR = re.compile(
     rf"""{_NAME}\\{{0,7}}["']?[ \t]{{0,4}}(?:,|[ \t\r\n])\s{{0,40}}\\{{0,7}}["']?value\\{{0,7}}["']?[ \t]{{0,4}}[:=][ \t]{{0,4}}""",
     re.VERBOSE | re.IGNORECASE,
@@ -230,6 +236,19 @@ def _flagged(view: View, found: re.Match[str]) -> Iterator[Span]:
         yield value.start, value.end
 
 
+def _flagged_item(view: View, found: re.Match[str]) -> Iterator[Span]:
+    """The item behind a flag in a list of arguments: `[--token, X]`, or each on a line of its own."""
+    comma, text = found["comma"] is not None, view.text
+    if judge(found["left"], found["word"], found["suffix"]) in {Trust.NONE, *GUESSED}:
+        return
+    if not _LIST_LEFT[comma].search(text[max(0, found.start() - 128) : found.start()]):
+        return
+    value = read_value(view, found.end(), tail=LONGEST_TAIL)
+    if value is not None and _ENDS_FLAG_ITEM[comma].match(text, value.end) and guesses.is_chosen(value.text):
+        if worth_hiding(view, value, Trust.STRONG, " ", tight=True):
+            yield value.start, value.end
+
+
 def _paired(view: View, found: re.Match[str]) -> Iterator[Span]:
     if not _PAIR_LEFT.search(view.text[max(0, found.start() - 96) : found.start()]):
         return
@@ -355,8 +374,9 @@ DEFAULT = Rule("assignment", WORDS, matching(_DEFAULT, _enclosed, named=True), b
 ELEMENT = Rule("assignment", WORDS, matching(_ELEMENT, _enclosed, named=True), before=16, after=200)
 PAIRED = Rule("assignment", WORDS, matching(_PAIR, _paired, named=True), before=16, after=160, clip=Clip.NOTHING)
 FLAGGED = Rule("cli-flag", WORDS, matching(_FLAG, _flagged), before=64, after=96)
+FLAGGED_ITEM = Rule("cli-flag", WORDS, matching(_FLAG_ITEM, _flagged_item), before=64, after=120, clip=Clip.NOTHING)
 
-RULES = (ASSIGNED, DEFAULT, ELEMENT, PAIRED, FLAGGED)
+RULES = (ASSIGNED, DEFAULT, ELEMENT, PAIRED, FLAGGED, FLAGGED_ITEM)
 
 BEHIND = re.compile(
     r"""[A-Za-z0-9_.\-\u0130\u0131\u017f\u212a]{0,64}+(?P<behind>(?P<assigns>\\{0,7}["'`]{0,2}\]?\)?[ \t]{0,8}\*{0,3}\??(?:[:=：＝]|!=|\?\?|\|\||\((?=[ \t]{0,4}[\\"'`]|[^\s()"'`]{5,64}\))|(?<=[ ])or[ ](?=["'`])|,[ \t]{0,4}\\{0,7}["'`]|(?<=[ \t])\\{0,7}["'`]))?)"""
@@ -364,6 +384,7 @@ BEHIND = re.compile(
 """The rest of a name behind its telling part, and whether an assignment may follow."""
 _OPENED = re.compile(r"(?:<[\w:.-]{0,72}|\$\{\w{0,72})\n?(?:mot de )?", re.IGNORECASE)
 _FLAG_OPENED = re.compile(r"-[A-Za-z0-9-]{0,48}(?:mot de )?", re.IGNORECASE)
+_BEHIND_A_FLAG = (" ", "\t", ",", "\n", "\r", '"\n', "'\n", '"\r', "'\r")
 _ROOM = 80
 """Characters before a name within which an element, a default or a flag begins."""
 _PAIR_ROOM = 240
@@ -382,8 +403,8 @@ def worth(view: View, start: int, end: int, rest: re.Match[str]) -> list[Rule]:
         near = view.seen[max(0, start - _PAIR_ROOM) : start]
         if (":" in near or "=" in near) and ("name" in near or "key" in near):
             rules.append(PAIRED)
-    if text.startswith((" ", "\t"), rest.start("behind")):
+    if text.startswith(_BEHIND_A_FLAG, rest.start("behind")):
         dash = text.rfind("-", low, start)
         if dash >= 0 and _FLAG_OPENED.fullmatch(text, dash, start):
-            rules.append(FLAGGED)
+            rules += (FLAGGED, FLAGGED_ITEM)
     return rules
