@@ -29,6 +29,10 @@ _OPENING_OF = {")": "(", "]": "[", "}": "{", ">": "<"}
 _BALANCE_WITHIN = 512
 _CONTINUED = 16
 """Lines that a value goes on over at most, behind a backslash at the end of each: every name on them may read them again."""
+LONGEST_TAIL = 1024
+"""Characters that may follow a closing quote and still belong to a value that has to be quoted: a longer rest is not read again and again."""
+_SPLICES = 16
+"""Places in one quoted value where it is closed and opened again, at most."""
 _PIECES = 16
 """Pieces that one string is put together of at most."""
 _FOLDED = {
@@ -62,10 +66,13 @@ class Value:
     quoted: bool
 
 
-def read_value(view: View, start: int, limit: int | None = None) -> Value | None:
-    """Read the value that begins at `start`, quoted or not; None when there is nothing. An unquoted one ends at `limit` at the latest."""
+def read_value(view: View, start: int, limit: int | None = None, *, tail: int | None = None) -> Value | None:
+    """Read the value that begins at `start`, quoted or not; None when there is nothing. An unquoted one ends at `limit` at the latest.
+
+    A rest behind a closing quote that has no end within `tail` characters belongs to no value.
+    """
     opener = _OPENER.match(view.text, start)
-    value = _quoted(view, opener) if opener else _unquoted(view, start, limit)
+    value = _quoted(view, opener, tail) if opener else _unquoted(view, start, limit)
     if value is None or value.start >= value.end:
         return None
     view.count(value.end - value.start)
@@ -119,7 +126,7 @@ def read_block(view: View, start: int) -> Value | None:
     return Value(first, end, text[first:end], quoted=True)
 
 
-def _quoted(view: View, opener: re.Match[str]) -> Value | None:
+def _quoted(view: View, opener: re.Match[str], longest: int | None) -> Value | None:
     text, quote, start = view.text, opener.group("quote"), opener.end()
     if len(quote) == 3:
         end = view.next_hit(quote, start)
@@ -128,8 +135,13 @@ def _quoted(view: View, opener: re.Match[str]) -> Value | None:
     closing = _CLOSING.get(quote, quote)
     end, after = _closing(text, start, closing, len(opener.group("escape")))
     if after < len(text) and closing in "\"'`" and (text[after].isalnum() or text[after] in "\"'`"):
-        tail = _unquoted(view, after)
-        if tail is not None and not (start == end and text[after] == closing):
+        limit = len(text) if longest is None else min(len(text), after + longest)
+        tail = _unquoted(view, after, limit)
+        if (
+            tail is not None
+            and (longest is None or limit - after < longest or tail.end < limit - len(_TRAILING))
+            and not (start == end and text[after] == closing)
+        ):
             whole = opener.start()
             return Value(whole, tail.end, text[whole : tail.end], quoted=False)
     return Value(start, end, text[start:end], quoted=True)
@@ -138,7 +150,7 @@ def _quoted(view: View, opener: re.Match[str]) -> Value | None:
 def _closing(text: str, start: int, closing: str, escape: int) -> tuple[int, int]:
     """Return where the value ends and where the text behind its closing quote begins; an open quote ends with its line."""
     search = _QUOTE_OR_LINE_END[closing].search
-    at, lines = start, 0
+    at, lines, splices = start, 0, 0
     while found := search(text, at):
         where = found.start()
         if text[where] == "\n":
@@ -151,9 +163,9 @@ def _closing(text: str, start: int, closing: str, escape: int) -> tuple[int, int
         slashes = where
         while slashes > start and text[slashes - 1] == "\\":
             slashes -= 1
-        spliced = _SPLICE.match(text, where) if escape == 0 else None
+        spliced = _SPLICE.match(text, where) if escape == 0 and splices < _SPLICES else None
         if spliced:
-            at = spliced.end()
+            at, splices = spliced.end(), splices + 1
             continue
         if (where - slashes) % (2 * (escape + 1)) == escape:
             return where - escape, where + 1

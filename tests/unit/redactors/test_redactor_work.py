@@ -40,6 +40,7 @@ UNITS = [
     "--token ", "sk-a", "Authorization: ", "authorization: bearer ", "cookie: a=", "<password>", "${password:-", "name: password value: ", "mysql -p", "curl -u a:",
     "[REDACTED:a]", "[REDACTED:", "password=[REDACTED:x] ", 'passwords=["a1",', "password = a.b.c", "secret: |\n a\n", "password=''", "token=>", "pass :", '"token", "', "token==", "password.", 'password="a\\\n', "token=a1b2c3d4\\\n", 'password="abcdefgh\n', "password\nTeich3!x\n", "|password|", "password,a\n1,2\n", "kind: Secret\ndata:\n a: b\n", '"kty": {"d":"abcdefghijklmnop"},',
     "insert into a (password) values ('a1!bcd'),", "echo a | chpasswd ", "chpasswd <<< a:b1!c\n", "login(a,", 'x_key = "a1b2c3d4e5f6g7h8" ', "set password ", "password='a1b2c3!' + ", "key=", "PuTTY-User-Key-File-2: a\n",
+    'setApiKey("abcdef12$mollie->', 'setApiKey("live_abc$m->', "setToken(abcdefg)x", 'setApiKey(""a', 'token ""a', '"token","ab"x',
 ]  # fmt: skip
 PATTERN_MODULES = (
     echoes, guesses, keys, lookalikes, markers, placeholders, values, windows,

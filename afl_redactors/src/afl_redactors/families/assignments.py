@@ -10,7 +10,7 @@ from afl_redactors.keys import CREDENTIAL_NAME, GUESSED, WORDS, Trust, is_sure, 
 from afl_redactors.markers import already_redacted
 from afl_redactors.placeholders import is_template
 from afl_redactors.rules import Rule, Span, matching
-from afl_redactors.values import Value, read_block, read_inside, read_list, read_pieces, read_value
+from afl_redactors.values import LONGEST_TAIL, Value, read_block, read_inside, read_list, read_pieces, read_value
 from afl_redactors.windows import Clip, View
 
 _NAME = rf"(?P<word>{CREDENTIAL_NAME})(?P<suffix>[A-Za-z0-9_.\-]{{0,48}})"
@@ -23,16 +23,39 @@ _ASSIGNMENT = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 _FLAG = re.compile(rf"(?<![\w-])--?(?P<left>[A-Za-z0-9-]{{0,40}}?){_NAME}(?P<gap>[ ]|\t)(?![-=|&> \t])", re.VERBOSE | re.IGNORECASE)
+_FLAG_ITEM = re.compile(
+    rf"""(?<![\w-])--?(?P<left>[A-Za-z0-9-]{{0,40}}?){_NAME}["']?(?:(?P<comma>,)[ ]{{0,4}}|\r?\n[ \t]{{0,32}}-[ ]{{1,4}})(?=["']?[^\s"',$-])""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_LIST_LEFT = {True: re.compile(r"\[[^\]\n]{0,120}$"), False: re.compile(r"(?:^|\n)[ \t]{0,32}-[ ]{1,4}[\"']?$")}
+_ENDS_FLAG_ITEM = {True: re.compile(r"[ ]{0,4}[,\]]"), False: re.compile(r"[\"']?[ \t]{0,8}(?:\r?\n|$)")}
+_SHAPED = re.compile(
+    rf"""{_NAME}(?:
+    (?P<dumped>["']?\]=>\s{{1,40}}string\(\d{{1,6}}\)[ ](?="))
+    |(?P<nested>\\{{0,3}}["']\s{{0,4}}:\s{{0,4}}\{{\s{{0,40}}\\{{0,3}}["']value\\{{0,3}}["']\s{{0,4}}:\s{{0,4}}(?=\\{{0,3}}["']))
+    |(?P<printed>\][ ]=>[ ](?=[^\s(\[]))
+    |(?P<attribute>["'][^<>\n]{{0,80}}>(?=[^<\s]))
+    |(?P<noted>[ ]\([A-Za-z][\w\ ,.-]{{0,24}}\):[ ](?=\S)))""",
+    re.VERBOSE | re.IGNORECASE,
+)
+_SHAPED_BEHIND = re.compile(
+    r"""["']?\]=>\s{1,40}string\(|\\{0,3}["']\s{0,4}:\s{0,4}\{\s{0,40}\\{0,3}["']value|\][ ]=>[ ]|["'][^<>\n]{0,80}>[^<\s]|[ ]\([A-Za-z][\w ,.-]{0,24}\):[ ]""",
+    re.IGNORECASE,
+)
+"""What stands behind the name in one of these shapes."""
+_PRINTED_LEFT = re.compile(r"(?:^|\n)[ \t]{1,64}\[[\w.-]{0,64}$")
+_ATTRIBUTE_LEFT = re.compile(r"<[\w:.-]{1,32}[ ](?:[^<>\n]{0,60}[ ])?(?:name|key|id)=[\"'][\w.-]{0,64}$", re.IGNORECASE)
 _PAIR = re.compile(
     rf"""{_NAME}\\{{0,7}}["']?[ \t]{{0,4}}(?:,|[ \t\r\n])\s{{0,40}}\\{{0,7}}["']?value\\{{0,7}}["']?[ \t]{{0,4}}[:=][ \t]{{0,4}}""",
     re.VERBOSE | re.IGNORECASE,
 )
 _PAIR_LEFT = re.compile(r"(?:name|key)\\{0,7}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,7}[\"']?[\w.-]{0,64}$", re.IGNORECASE)
-_ELEMENT = re.compile(rf"{_NAME}(?:[ ][^<>\n]{{0,100}})?>(?=[^<\s])", re.VERBOSE | re.IGNORECASE)
+_ELEMENT = re.compile(rf"{_NAME}(?:[ ][^<>\n]{{0,100}})?>(?:<!\[CDATA\[)?(?=[^<\s])", re.VERBOSE | re.IGNORECASE)
 _ELEMENT_LEFT = re.compile(r"<[\w:.-]{0,64}$")
 _DEFAULT = re.compile(rf"{_NAME}:?[-=](?=[^}}\s])", re.VERBOSE | re.IGNORECASE)
 _DEFAULT_LEFT = re.compile(r"\$\{\w{0,64}$")
 _IN_ADDRESS = re.compile(r"://[\w.%+-]{0,64}$|arn:[\w-]{1,16}:[^\s\"']{0,48}$")
+_GIVES = frozenset(":=：＝")
 _QUOTED_ONLY = frozenset({"=>", "==", "===", "!=", "!==", "||", "??", "??=", "or"})
 _SETTER = re.compile(
     r"(?:^|[^\w])(?:set|with|use|using|update|change|reset|verify|check|compare|encode|encrypt|hash|auth|authenticate)?_?$", re.IGNORECASE
@@ -56,7 +79,7 @@ _TARGETS = re.compile(r"(?:^|[\n;{])[ \t]{0,64}(?:const[ ]|let[ ]|var[ ])?[\[(]?
 _ROOM_LEFT = 160
 """Characters before a quote in which it is looked for whether it closes another."""
 _QUOTE = re.compile(r"[bBrRfFuU]{0,2}\\{0,7}[\"'`]")
-_WHOLE_ELEMENT = re.compile(r"[^<\n]{1,4096}(?=</)")
+_WHOLE_ELEMENT = re.compile(r"(?<=<!\[CDATA\[)[^\]\n]{1,4096}(?=\]\]>)|(?<!<!\[CDATA\[)[^<\n]{1,4096}(?=</)")
 _WHOLE_DEFAULT = re.compile(r"[^}\n]{1,512}(?=\})")
 _ENDS_HERE = re.compile(r"[.!;,]?[ \t]{0,8}(?:[\r\n]|$|[,;}\])&\"'`，。；、！）]|\\[nr\"']|\#|//|<)")
 _ENDS_ITEM = re.compile(r"\\{0,7}[\"'`][ \t]{0,8}(?:[\r\n;})\]#\\]|//|$)")
@@ -97,7 +120,7 @@ def _value(view: View, found: re.Match[str], left: str, trust: Trust) -> Value |
         or _set_in_quotes(view, found, left)
         or _wrapped(view, start, separator, trust)
         or (None if left else _in_its_place(view, found))
-        or read_value(view, start)
+        or read_value(view, start, tail=None if separator[-1:] in _GIVES else LONGEST_TAIL)
     )
 
 
@@ -189,7 +212,8 @@ def _may_separate(text: str, found: re.Match[str]) -> bool:
         return bool(found["close"]) and left >= 0 and text[left] == found["close"][-1]
     if separator == "(":
         before = text[max(0, found.start() - 24) : found.start()]
-        return not found["close"] and not found["suffix"] and _SETTER.search(before) is not None
+        told = is_sure(word) or _QUOTE.match(text, found.end()) is not None
+        return told and not found["close"] and not found["suffix"] and _SETTER.search(before) is not None
     if separator == "":
         return not found["close"]
     verb = word == "pass" and separator == ":" and text[found.start("sep") - 1] in " \t"
@@ -225,6 +249,35 @@ def _flagged(view: View, found: re.Match[str]) -> Iterator[Span]:
     if not value.quoted and lookalikes.is_plain(value.text) and lookalikes.is_prose(value.text):
         return
     if worth_hiding(view, value, Trust.STRONG, " ", tight=True):
+        yield value.start, value.end
+
+
+def _flagged_item(view: View, found: re.Match[str]) -> Iterator[Span]:
+    """The item behind a flag in a list of arguments: `[--token, X]`, or each on a line of its own."""
+    comma, text = found["comma"] is not None, view.text
+    if judge(found["left"], found["word"], found["suffix"]) in {Trust.NONE, *GUESSED}:
+        return
+    if not _LIST_LEFT[comma].search(text[max(0, found.start() - 128) : found.start()]):
+        return
+    value = read_value(view, found.end(), tail=LONGEST_TAIL)
+    if value is None or not _ENDS_FLAG_ITEM[comma].match(text, value.end) or not guesses.is_chosen(value.text):
+        return
+    if worth_hiding(view, value, Trust.STRONG, " ", tight=True):
+        yield value.start, value.end
+
+
+def _shaped(view: View, found: re.Match[str]) -> Iterator[Span]:
+    """The value in what a language prints of its variables, in an object of its own, in an element with a named attribute, behind a remark."""
+    text, before = view.text, view.text[max(0, found.start() - 200) : found.start()]
+    trust = judge(left_of(text, found.start()), found["word"], found["suffix"])
+    if trust in {Trust.NONE, *GUESSED} or (found["noted"] and not is_sure(found["word"])):
+        return
+    if (found["printed"] and not _PRINTED_LEFT.search(before)) or (found["attribute"] and not _ATTRIBUTE_LEFT.search(before)):
+        return
+    value = read_value(view, found.end(), min(len(text), found.end() + 512), tail=LONGEST_TAIL)
+    if value is None or (found["printed"] and not _ENDS_LINE.match(text, value.end)):
+        return
+    if (value.quoted or guesses.is_chosen(value.text)) and worth_hiding(view, value, Trust.STRONG, ":", tight=False):
         yield value.start, value.end
 
 
@@ -353,8 +406,10 @@ DEFAULT = Rule("assignment", WORDS, matching(_DEFAULT, _enclosed, named=True), b
 ELEMENT = Rule("assignment", WORDS, matching(_ELEMENT, _enclosed, named=True), before=16, after=200)
 PAIRED = Rule("assignment", WORDS, matching(_PAIR, _paired, named=True), before=16, after=160, clip=Clip.NOTHING)
 FLAGGED = Rule("cli-flag", WORDS, matching(_FLAG, _flagged), before=64, after=96)
+FLAGGED_ITEM = Rule("cli-flag", WORDS, matching(_FLAG_ITEM, _flagged_item), before=64, after=120, clip=Clip.NOTHING)
+SHAPED = Rule("assignment", WORDS, matching(_SHAPED, _shaped, named=True), before=16, after=240, clip=Clip.NOTHING)
 
-RULES = (ASSIGNED, DEFAULT, ELEMENT, PAIRED, FLAGGED)
+RULES = (ASSIGNED, DEFAULT, ELEMENT, PAIRED, SHAPED, FLAGGED, FLAGGED_ITEM)
 
 BEHIND = re.compile(
     r"""[A-Za-z0-9_.\-\u0130\u0131\u017f\u212a]{0,64}+(?P<behind>(?P<assigns>\\{0,7}["'`]{0,2}\]?\)?[ \t]{0,8}\*{0,3}\??(?:[:=：＝]|!=|\?\?|\|\||\((?=[ \t]{0,4}[\\"'`]|[^\s()"'`]{5,64}\))|(?<=[ ])or[ ](?=["'`])|,[ \t]{0,4}\\{0,7}["'`]|(?<=[ \t])\\{0,7}["'`]))?)"""
@@ -362,6 +417,8 @@ BEHIND = re.compile(
 """The rest of a name behind its telling part, and whether an assignment may follow."""
 _OPENED = re.compile(r"(?:<[\w:.-]{0,72}|\$\{\w{0,72})\n?(?:mot de )?", re.IGNORECASE)
 _FLAG_OPENED = re.compile(r"-[A-Za-z0-9-]{0,48}(?:mot de )?", re.IGNORECASE)
+_SHAPES = frozenset("\"'\\] ")
+_BEHIND_A_FLAG = (" ", "\t", ",", "\n", "\r", '"\n', "'\n", '"\r', "'\r")
 _ROOM = 80
 """Characters before a name within which an element, a default or a flag begins."""
 _PAIR_ROOM = 240
@@ -380,8 +437,10 @@ def worth(view: View, start: int, end: int, rest: re.Match[str]) -> list[Rule]:
         near = view.seen[max(0, start - _PAIR_ROOM) : start]
         if (":" in near or "=" in near) and ("name" in near or "key" in near):
             rules.append(PAIRED)
-    if text.startswith((" ", "\t"), rest.start("behind")):
+    if text[rest.start("behind") : rest.start("behind") + 1] in _SHAPES and _SHAPED_BEHIND.match(text, rest.start("behind")):
+        rules.append(SHAPED)
+    if text.startswith(_BEHIND_A_FLAG, rest.start("behind")):
         dash = text.rfind("-", low, start)
         if dash >= 0 and _FLAG_OPENED.fullmatch(text, dash, start):
-            rules.append(FLAGGED)
+            rules += (FLAGGED, FLAGGED_ITEM)
     return rules

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from afl_redactors import guesses, lookalikes
 from afl_redactors.markers import already_redacted
 from afl_redactors.rules import Lead, Rule, Span, leading, matching
-from afl_redactors.values import read_value
+from afl_redactors.values import LONGEST_TAIL, read_value
 from afl_redactors.windows import Clip, View
 
-_ARGUMENT = r"(?:[bBrRfFuU@]?\\?\"[^\"\n]{0,160}\"|[bBrRfFuU@]?'[^'\n]{0,160}'|[^,()\"'\n]{1,80}|[A-Za-z_.]{1,60}\([^()\n]{0,80}\))"
+_ARGUMENT = r"(?:[bBrRfFuU@]?\\?\"[^\"\n]{0,160}\"|[bBrRfFuU@]?'[^'\n]{0,160}'|[^,()\"'\n]{1,80}|[A-Za-z_.]{1,60}\([^()\n]{0,80}\)|\{[^{}\n]{0,160}\})"
 _NAMED = r"(?:\s{0,40}(?:user(?:name)?|login)[ ]?[=:])?"
 _COMMA = r"\s{0,8},\s{0,40}"
 _VALUE = r"(?:(?:Some|b64encode|SecretStr)\()?(?=[bBrRfFuU@]?\\{0,7}[\"'])"
@@ -22,19 +22,20 @@ SURE: tuple[tuple[tuple[str, ...], int], ...] = (
     (("basic_auth(", "basicauth(", "setbasicauth(", "basiccredentials(", "usernamepasswordauthenticationtoken(", "httpproxyauth("), 1),
     (("mysqli(", "mysqli_connect(", "mysql_connect(", "directoryentry(", "clientsecretcredential(", "getconnection("), 2),
     (("dbi->connect(", "new pdo(", "staticcredentials("), 2),
-    (("azurekeycredential(", "apikeycredential(", "secretkeyspec("), 0),
+    (("azurekeycredential(", "apikeycredential(", "secretkeyspec(", "hmac.new(", "fernet("), 0),
+    (("createhmac(", "jwt.sign(", "jwt.encode(", "jwt.verify(", "jwt.decode(", "credentials.basic(", "wifi.begin("), 1),
 )
 """Calls that take a credential in this place, the first being 0."""
 UNSURE: tuple[tuple[tuple[str, ...], int], ...] = (
     (("login(", "signin(", "sign_in(", "log_in(", "authenticate(", "withcredentials(", "credentials(", "logon("), 1),
     (("auth=(", "auth = (", "auth: (", ".auth(", ":auth(", "auth=["), 1),
-    ((".auth(", ":auth("), 0),
+    ((".auth(", ":auth(", "bcrypt.hash(", "bcrypt.hashsync(", "bcrypt.hashpw("), 0),
 )
 """Calls in which it is one where it looks like one."""
 
 
 def _handed(view: View, found: re.Match[str], *, sure: bool) -> Iterator[Span]:
-    value = read_value(view, found.end() + (view.text[found.end() : found.end() + 1] == "@"))
+    value = read_value(view, found.end() + (view.text[found.end() : found.end() + 1] == "@"), tail=LONGEST_TAIL)
     if value is None or not value.quoted or already_redacted(value.text):
         return
     content = value.text

@@ -13,6 +13,8 @@ from afl_redactors.windows import Clip, View
 
 _ARGS = r"(?:[^\n|;&\\]|\\[^\n]|\\\r?\n){0,200}?"
 """Arguments of a command, over continued lines."""
+_OPEN, _NEXT, _ITEMS = r"\\?[\"']", r"\\?[\"'],\s{0,24}", r"[^\]]{0,200}?"
+"""Of a list of arguments: the quote before one, what stands between two, and some of them."""
 _QUOTE = r"(?=[^\s|;&])"
 _LOGIN = r"(?:docker|podman|helm|az|heroku|oc|nerdctl|crane|skopeo|oras|buildah|cf|ibmcloud|faas-cli|argocd|rancher)(?:\.exe)?[ ](?:registry[ ]|acr[ ])?login"
 _CLIENTS = r"mongo(?:sh|dump|restore|export|import|stat|top)?|cypher-shell|cqlsh|evil-winrm|crackmapexec|nxc|rdesktop|twine[ ]upload|useradd|usermod|winexe"
@@ -94,6 +96,17 @@ PLACES: tuple[tuple[tuple[str, ...], str], ...] = (
     (("convertto-securestring",), r"convertto-securestring(?:[ ]-(?:string|asplaintext|force)){0,3}[ ](?=\\?[\"']|[^\s$()-])"),
     (("openssl ",), rf"openssl[ ]{_ARGS}[ ]-pass(?:in|out)?[ ][\"']?pass:{_QUOTE}"),
     (("curl ",), rf"curl[ ]{_ARGS}[ ]-b[ ][\"']?[\w.-]{{1,64}}=(?=[^\s;\"']{{8}})"),
+    (
+        ('curl"', "curl'", 'curl\\"'),
+        rf"curl{_NEXT}{_ITEMS}{_OPEN}(?:-u|--user|--proxy-user){_NEXT}{_OPEN}[^\s:\"'$\\]{{1,64}}:(?=[^\s\"'$])",
+    ),
+    (("sshpass",), rf"sshpass{_NEXT}{_OPEN}-p(?:{_NEXT}(?=\\?[\"'])|(?=[^\s\"'\\]))"),
+    (
+        ("mysql", "mariadb"),
+        rf"(?:mysql|mariadb)(?:dump|admin|sh|import|check|show|-dump|-admin)?{_NEXT}{_ITEMS}{_OPEN}-p(?=[^\s\"'\\-])",
+    ),
+    (("redis-cli",), rf"redis-cli{_NEXT}{_ITEMS}{_OPEN}-a{_NEXT}(?=\\?[\"'])"),
+    (('docker"', "docker'", 'docker\\"'), rf"docker{_NEXT}{_OPEN}login{_NEXT}{_ITEMS}{_OPEN}-p{_NEXT}(?=\\?[\"'])"),
     (("login ",), r"login[ ][^\s]{1,80}\s{1,40}password[ ](?=\S)"),
 )
 """For each program its lower-case literals, with which its pattern begins, and the pattern up to where the credential begins."""
