@@ -31,9 +31,13 @@ _SHORT = 160
 """Characters. A longer value is no date, version, model name or other known shape."""
 
 _REFERENCE = re.compile(
-    r"(?:op|vault|ssm|sm|awssm|env|keyring|keychain|secret|file|gcpsm|azurekv|doppler|infisical)://|(?:ref\+[\w-]{1,20}|aws-?sm|awssm|1password|bws|pass|sops)://|arn:aws[\w-]*:|projects/[\w-]{1,64}/(?:locations/[\w-]{1,40}/)?secrets/|vault:|\$\{|[\"'][ ]?[.+&][ ]|!+[A-Za-z_][\w.]{0,40}(?:\.|\()|(?:dword|qword|hex(?:\(\w\))?):[0-9a-f]|\$\(|!(?:Ref|Sub|GetAtt|secret|vault|env|ImportValue)\b"
+    r"(?:op|vault|ssm|sm|awssm|env|keyring|keychain|secret|file|gcpsm|azurekv|doppler|infisical)://|(?:ref\+[\w-]{1,20}|aws-?sm|awssm|1password|bws|pass|sops)://|arn:aws[\w-]*:|projects/[\w-]{1,64}/(?:locations/[\w-]{1,40}/)?secrets/|vault:|\$\{|[\"'][ ]?[.+&][ ]|!+[A-Za-z_][\w.]{0,40}(?:\.|\()|(?:dword|qword|hex(?:\(\w\))?):[0-9a-f]|\$\(|!(?:Ref|Sub|GetAtt|secret|vault|env|ImportValue)\b|!\w{0,24}vault|@Microsoft\.KeyVault\("
 )
 
+_RESOURCE = re.compile(
+    r"[a-z][a-z_]{2,40}\.[a-z][\w-]{0,60}(?:\[\w{1,20}\])?\.(?:result|value|secret|password|token|key|id|arn|content|data)(?:\.[\w.]{1,60})?"
+)
+"""What another resource of a Terraform file gives."""
 _CALL = re.compile(r"(?:await\s+)?[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[\w$]+)*[!?]?(?:<[\w, ]*>)?\(")
 _INDEX = re.compile(r"[A-Za-z_$][\w$.]*\??\.?\[")
 _PATH_OF_NAMES = re.compile(r"[&*]?[A-Za-z_$][A-Za-z_$]*(?:(?:\??\.|::|->|!\.)[A-Za-z_$]+)+[;!?]?")
@@ -139,7 +143,7 @@ def is_code(value: str) -> bool:
         or _BLOCK_OPENER.match(value)
     ):
         return True
-    return any(shape.fullmatch(value) for shape in (_PATH_OF_NAMES, _ROOTED, _POINTER))
+    return any(shape.fullmatch(value) for shape in (_PATH_OF_NAMES, _ROOTED, _POINTER, _RESOURCE))
 
 
 def is_pattern(value: str) -> bool:

@@ -19,6 +19,7 @@ from afl_redactors.families import (
     context,
     english,
     headers,
+    judging,
     names,
     pem,
     structures,
@@ -44,7 +45,7 @@ UNITS = [
 ]  # fmt: skip
 PATTERN_MODULES = (
     echoes, guesses, keys, lookalikes, markers, placeholders, values, windows,
-    assignments, calls, commands, context, english, headers, names, pem, structures, tables, told, told_values, urls,
+    assignments, calls, commands, context, english, headers, judging, names, pem, structures, tables, told, told_values, urls,
 )  # fmt: skip
 UNBOUNDED_BY_DESIGN = {
     "_SEGMENT",

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 
 from afl_redactors import guesses, lookalikes
+from afl_redactors.families.judging import ENDS_LINE, is_mixed, worth_hiding
 from afl_redactors.keys import CREDENTIAL_NAME, GUESSED, WORDS, Trust, is_sure, judge, left_of
 from afl_redactors.markers import already_redacted
-from afl_redactors.placeholders import is_template
 from afl_redactors.rules import Rule, Span, matching
 from afl_redactors.values import LONGEST_TAIL, Value, read_block, read_inside, read_list, read_pieces, read_value
 from afl_redactors.windows import Clip, View
@@ -70,22 +70,13 @@ _LOOKS_UP = re.compile(
     re.IGNORECASE,
 )
 _CLOSES = re.compile(r"[\"'`][ \t]{0,4}(?:[,)\]}+%;.>&|]|$|\n|[ \t](?:if|else|in|and|or|not)\b)", re.MULTILINE)
-_CONNECTION_PART = re.compile(
-    r";[ ]?(?:database|data[ ]source|server|host|user|uid|user[ ]id|username|port|encrypt|trusted|integrated|ssl|initial[ ]catalog|provider|driver|timeout|pooling|"
-    r"connect|trust|persist|multiple|min|max|search|command|application)[A-Za-z ]{0,32}=",
-    re.IGNORECASE,
-)
 _TARGETS = re.compile(r"(?:^|[\n;{])[ \t]{0,64}(?:const[ ]|let[ ]|var[ ])?[\[(]?(?P<names>(?:[A-Za-z_][\w.]{0,40}[ ]?,[ ]?){1,4})$")
 _ROOM_LEFT = 160
 """Characters before a quote in which it is looked for whether it closes another."""
 _QUOTE = re.compile(r"[bBrRfFuU]{0,2}\\{0,7}[\"'`]")
 _WHOLE_ELEMENT = re.compile(r"(?<=<!\[CDATA\[)[^\]\n]{1,4096}(?=\]\]>)|(?<!<!\[CDATA\[)[^<\n]{1,4096}(?=</)")
 _WHOLE_DEFAULT = re.compile(r"[^}\n]{1,512}(?=\})")
-_ENDS_HERE = re.compile(r"[.!;,]?[ \t]{0,8}(?:[\r\n]|$|[,;}\])&\"'`，。；、！）]|\\[nr\"']|\#|//|<)")
 _ENDS_ITEM = re.compile(r"\\{0,7}[\"'`][ \t]{0,8}(?:[\r\n;})\]#\\]|//|$)")
-_IN_A_CALL = re.compile(r"\)|,[ ](?:[A-Za-z_]\w{0,40}[ ]?=|\*|\n)|,\n")
-"""What follows a variable that is handed to a call by name."""
-_ENDS_LINE = re.compile(r"[ \t]{0,8}(?:[\r\n]|$|\\[nr\"']|\#)")
 
 
 def _assigned(view: View, found: re.Match[str]) -> Iterator[Span]:
@@ -235,7 +226,7 @@ def _fits(text: str, value: Value, found: re.Match[str], trust: Trust) -> bool:
     if separator in {"||", "??", "??=", "or"}:
         return guesses.is_chosen(value.text)
     if separator in _QUOTED_ONLY:
-        return trust is Trust.STRONG or _mixed(value.text)
+        return trust is Trust.STRONG or is_mixed(value.text)
     if separator == "=" and found["gap"] and not value.quoted and lookalikes.is_plain(value.text):
         return is_sure(found["word"])
     return True
@@ -275,7 +266,7 @@ def _shaped(view: View, found: re.Match[str]) -> Iterator[Span]:
     if (found["printed"] and not _PRINTED_LEFT.search(before)) or (found["attribute"] and not _ATTRIBUTE_LEFT.search(before)):
         return
     value = read_value(view, found.end(), min(len(text), found.end() + 512), tail=LONGEST_TAIL)
-    if value is None or (found["printed"] and not _ENDS_LINE.match(text, value.end)):
+    if value is None or (found["printed"] and not ENDS_LINE.match(text, value.end)):
         return
     if (value.quoted or guesses.is_chosen(value.text)) and worth_hiding(view, value, Trust.STRONG, ":", tight=False):
         yield value.start, value.end
@@ -308,97 +299,6 @@ def _enclosed(view: View, found: re.Match[str]) -> Iterator[Span]:
             continue
         if not (lookalikes.is_placeholder(inner) or already_redacted(inner) or lookalikes.is_label(inner) or lookalikes.is_type(inner)):
             yield value.span()
-
-
-def worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tight: bool) -> bool:
-    """Decide whether a value given to a credential's name is a value, and not a placeholder, a type, an expression or a sentence."""
-    if already_redacted(value.text):
-        return False
-    if len(value.text) > lookalikes.LONG:
-        return True
-    content = value.text.strip()
-    if trust is Trust.STRONG and separator == "=" and not value.quoted and _in_a_connection_string(view.text, value):
-        return not (is_template(content) or lookalikes.is_reference(content))
-    if _is_no_value(content):
-        return False
-    if trust in GUESSED:
-        return guesses.is_random(content) and (
-            trust is Trust.RANDOM or (guesses.is_mixed(content) and len(content) >= 20 and "/" not in content)
-        )
-    if value.quoted:
-        return not _is_a_command(view.text, value) and _quoted_is_worth_hiding(content, trust)
-    if view.text.startswith(("...", "…"), value.end) and len(content) < 16:
-        return False
-    if lookalikes.is_code(content) and not _in_a_connection_string(view.text, value):
-        return False
-    if lookalikes.is_plain(content):
-        return _plain_is_worth_hiding(view, value, trust, separator, tight=tight)
-    return _bare_is_worth_hiding(content, trust, separator, tight=tight)
-
-
-def _is_no_value(content: str) -> bool:
-    """Say whether a value is none whatever the name in front of it."""
-    return (
-        lookalikes.is_placeholder(content)
-        or lookalikes.is_reference(content)
-        or lookalikes.is_type(content)
-        or guesses.is_measure(content)
-        or lookalikes.names_a_class(content)
-        or lookalikes.is_pattern(content)
-        or lookalikes.is_file_of_a_secret(content)
-        or _bare_url(content)
-    )
-
-
-def _bare_is_worth_hiding(content: str, trust: Trust, separator: str, *, tight: bool) -> bool:
-    if lookalikes.names_itself(content):
-        return False
-    if trust is Trust.STRONG:
-        return separator == " " or content[0] not in "<>" or len(content) > 2
-    if content.replace(".", "").isdigit() or lookalikes.is_known_shape(content):
-        return False
-    return tight or not lookalikes.is_name_shape(content) or (len(content) >= 8 and _mixed(content))
-
-
-def _is_a_command(text: str, value: Value) -> bool:
-    """Say whether a value in backquotes is a command of a shell, whose output is meant."""
-    return text.startswith("`", value.end) and text[value.start - 2 : value.start - 1] == "=" and " " in value.text
-
-
-def _in_a_connection_string(text: str, value: Value) -> bool:
-    """Say whether `Password=a(1)` is a part of a connection string, where no call can stand."""
-    return _CONNECTION_PART.match(text, value.end) is not None and not value.text.endswith("()")
-
-
-def _quoted_is_worth_hiding(content: str, trust: Trust) -> bool:
-    if lookalikes.is_label(content) or lookalikes.names_itself(content) or (not content.isascii() and lookalikes.is_of_signs(content)):
-        return False
-    if trust is Trust.STRONG:
-        return True
-    if lookalikes.is_plain(content) and lookalikes.is_prose(content):
-        return False
-    return not lookalikes.is_known_shape(content)
-
-
-def _plain_is_worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tight: bool) -> bool:
-    word = value.text
-    if lookalikes.names_a_credential(word) or lookalikes.names_itself(word) or lookalikes.is_prose(word) or lookalikes.is_label(word):
-        return False
-    if tight:
-        return not _IN_A_CALL.match(view.text, value.end)
-    if trust is Trust.STRONG and separator != "=":
-        return _ENDS_HERE.match(view.text, value.end) is not None
-    if trust is Trust.STRONG:
-        return _ENDS_LINE.match(view.text, value.end) is not None
-    return separator == ":" and word.islower() and len(word) >= 3 and _ENDS_LINE.match(view.text, value.end) is not None
-
-
-def _mixed(content: str) -> bool:
-    return len(content) >= 6 and any(letter.isdigit() for letter in content) and any(letter.isalpha() for letter in content)
-
-
-def _bare_url(content: str) -> bool:
-    return content.startswith(("http://", "https://")) and "@" not in content
 
 
 ASSIGNED = Rule("assignment", WORDS, matching(_ASSIGNMENT, _assigned, named=True), before=16, after=160)

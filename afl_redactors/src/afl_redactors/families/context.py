@@ -38,6 +38,14 @@ _BEFORE = re.compile(
 _OF_CODE = re.compile(
     r"--[a-z][a-z0-9]{0,24}(?:-[a-z0-9]{1,24}){1,8}$|[a-z]{3,24}\d[a-z_]{3,40}\.?$|[a-z_]{1,20}\d?[a-z_]{0,20}\d?(?:\.[a-z_]{1,20}\d?[a-z_]{0,20}\d?){1,6}$|0x[0-9a-f]{1,16}[:,]|\$[A-Za-z_]\w{0,60}[/.:-]|\d{1,2}\*[A-Za-z]"
 )
+_GIVEN = re.compile(r"[A-Za-z][\w.-]{0,40}=(?!=)")
+"""A value with a name of its own: where that is no credential's, neither is the value, unless it is long."""
+_LONG_GIVEN = 24
+_IDENTIFIED = re.compile(
+    r"(?<![A-Za-z])(?:sessions?|requests?|jobs?|traces?|spans?|runs?|builds?|commits?|rev(?:ision)?|version|orders?|tickets?|pods?|containers?|nodes?|hosts?|users?|clients?|tenants?|ids?|sha)[ \t]?[:#=]?[ \t]?$",
+    re.IGNORECASE,
+)
+"""Words behind which the name of something stands."""
 _ATTRIBUTE = re.compile(r"(?:href|id|name|class|src|for|rel)=[\"']#?$", re.IGNORECASE)
 _QUERY = re.compile(r"&[A-Za-z_][\w.-]{0,40}=")
 """The rest of an address behind a value that another rule read."""
@@ -75,9 +83,20 @@ def _worth_judging(view: View, first: int, last: int, start: int) -> Span | None
     first, last = _trimmed(view.text, first, last)
     if last - first < 6 or view.text[last : last + 1] in _CALLS or lookalikes.names_a_class(view.text[first:last]):
         return None
+    if _IDENTIFIED.search(view.text[max(0, first - 16) : first]):
+        return None
+    given = _GIVEN.match(view.text, first, last)
+    if given is not None and given.group().casefold().endswith(("uri=", "url=")):
+        return None
+    if given is not None and last - given.end() < _LONG_GIVEN and not _names_a_credential(given.group()[:-1]):
+        return None
     if _QUERY.match(view.text, first, last) or _ATTRIBUTE.search(view.text[max(0, first - 9) : first]):
         return None
     return first, last
+
+
+def _names_a_credential(name: str) -> bool:
+    return lookalikes.names_a_credential(name) and not name.casefold().endswith("id")
 
 
 def _is_near(text: str, words: list[Span], first: int, last: int) -> bool:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from afl_redactors import guesses, lookalikes
 from afl_redactors.markers import already_redacted
 from afl_redactors.rules import Lead, Rule, Span, leading, matching
-from afl_redactors.values import read_value
+from afl_redactors.values import Value, read_value
 from afl_redactors.windows import View
 
 _AUTHORIZATION = re.compile(
@@ -27,6 +27,9 @@ _COOKIE = re.compile(
     (?P<name>[\w.$!%*~-]{1,128})=(?=[^\s;=])""",
     re.VERBOSE | re.IGNORECASE,
 )
+_LEFT_OUT = ("...", "…")
+_CONSTANT = re.compile(r"[A-Z]{2,24}(?:_[A-Z0-9]{1,24}){1,8}")
+"""The name of a constant, which stands for a value."""
 _COOKIE_VALUE = re.compile(r"[^;\s\"'`\\]{1,4096}")
 _COOKIE_REST = re.compile(r"[^\n\r\"'`\\]{1,8192}")
 _SESSION = re.compile(
@@ -39,7 +42,7 @@ def _header(view: View, found: re.Match[str]) -> Iterator[Span]:
     scheme = (found["scheme"] or "").casefold()
     if scheme in _MANY_PARTS:
         parts = _PARTS.match(view.text, found.end())
-        if parts and not already_redacted(parts.group()):
+        if parts and not already_redacted(parts.group()) and not parts.group().rstrip().endswith(_LEFT_OUT):
             yield parts.span()
         return
     if scheme and view.text[found.end()] in "\"'`":
@@ -48,6 +51,8 @@ def _header(view: View, found: re.Match[str]) -> Iterator[Span]:
     if value is None or already_redacted(value.text) or lookalikes.is_placeholder(value.text) or lookalikes.is_type(value.text):
         return
     if lookalikes.is_code(value.text) or lookalikes.is_reference(value.text) or guesses.is_measure(value.text):
+        return
+    if _is_left_out(view.text, value) or _CONSTANT.fullmatch(value.text):
         return
     if lookalikes.is_plain(value.text):
         follows = view.text[value.end : value.end + 2]
@@ -61,9 +66,20 @@ def _header(view: View, found: re.Match[str]) -> Iterator[Span]:
     yield value.start, value.end
 
 
+def _is_left_out(text: str, value: Value) -> bool:
+    """Say whether the middle or the end of a value is left out, as documentation does."""
+    return text.startswith(_LEFT_OUT, value.end) or any(mark in value.text for mark in _LEFT_OUT)
+
+
 def _bearer(view: View, found: re.Match[str]) -> Iterator[Span]:
     value = read_value(view, found.end())
-    if value is None or lookalikes.is_placeholder(value.text) or lookalikes.is_code(value.text):
+    if (
+        value is None
+        or lookalikes.is_placeholder(value.text)
+        or lookalikes.is_code(value.text)
+        or _is_left_out(view.text, value)
+        or _CONSTANT.fullmatch(value.text)
+    ):
         return
     random = any(letter.isdigit() for letter in value.text) and not lookalikes.is_known_shape(value.text)
     if random or (len(value.text) >= 24 and not lookalikes.is_plain(value.text)):
