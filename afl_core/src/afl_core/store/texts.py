@@ -81,7 +81,17 @@ NO_WORDS = {
     ),
     _HASH: (
         *("projects.lineage", "intake.text_mac", "events.text_mac", "incidents.family_id", "incidents.incident_id", "grains.hash"),
-        *("grains.superseded_by", "grains.derived_from", "grains.signature", "operations.hash", "operations.other", "operations.heads", "tombstones.value_hash", "lessons.grain_hash", "lessons.family_id"),
+        *(
+            "grains.superseded_by",
+            "grains.derived_from",
+            "grains.signature",
+            "operations.hash",
+            "operations.other",
+            "operations.heads",
+            "tombstones.value_hash",
+            "lessons.grain_hash",
+            "lessons.family_id",
+        ),
         *("lesson_revisions.grain_hash", "family_evidence.family_id", "family_evidence.lineage", "projection.family_id"),
         *("audit.body_hash", "audit.reason_hash", "audit.previous", "audit.hash", "audit_texts.hash", "cursors.anchor"),
     ),
