@@ -76,6 +76,8 @@ class Frame:
     chain: Chain
     mac: Callable[[str], str]
     ids: Iterator[str] = attrs.field(factory=new_ids)
+    tool_names: dict[str, tuple[tuple[str, ...], str]] = attrs.field(factory=dict)
+    """Names of tools and what they are kept as, with the secrets known then: a stretch has few of them and says them often."""
 
 
 def draft(observations: Sequence[Observation], thread: Thread, frame: Frame) -> Drafts:
@@ -133,13 +135,21 @@ def _called(called: ToolCalled, thread: Thread, frame: Frame, drafts: list[Draft
         Role.ASSISTANT,
         redacted.text,
         call_id=name(called.call_id),
-        tool_name=label and frame.chain.redact(label, thread.secrets).text,
+        tool_name=label and _tool_name(label, thread.secrets, frame),
         completeness="whole" if whole else "head_and_tail",
     )
     drafts.append(_draft(event, called.input_json, frame, redacted))
     signals.agent_acted(thread, event.event_id, event.turn)
     thread.called(called.call_id, event.event_id)
     thread.showed(redacted.secrets)
+
+
+def _tool_name(label: str, secrets: tuple[str, ...], frame: Frame) -> str:
+    """A tool's name as it is kept."""
+    known = frame.tool_names.get(label)
+    if known is None or known[0] is not secrets:
+        known = frame.tool_names[label] = secrets, frame.chain.redact(label, secrets).text
+    return known[1]
 
 
 def _returned(returned: ToolReturned, thread: Thread, frame: Frame, drafts: list[Draft]) -> None:

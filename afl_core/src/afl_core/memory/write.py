@@ -222,8 +222,9 @@ def record_tool_calls(db: sqlite3.Connection, ns: str, session_id: str, calls: S
     names = [cover.name(grain.fields["tool_call_id"]) for grain, _ in signed]
     known = grains.calls_known(db, cover.name(first["session_id"]), names)
     new: dict[str, tuple[Grain, str | None]] = {}
+    any_out = operations.any_buried(db)
     for name, one in zip(names, signed, strict=True):
-        if name not in known and not is_buried(db, one[0], cover):
+        if name not in known and not (any_out and is_buried(db, one[0], cover)):
             new.setdefault(name, one)
     grains.insert_all(db, list(new.values()), cover)
     return [grain.hash for grain, _ in new.values()]

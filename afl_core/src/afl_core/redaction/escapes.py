@@ -93,11 +93,67 @@ class _Level:
         return begin + inside, last_end if last_inside == len(last_plain) else last_begin + last_inside
 
 
-class Reading:
-    """A text with some levels of escapes open. `texts`: as it is, and after each level."""
+class _Selection:
+    """The lines of a text that hold an escape, each with the one behind it: the others read the same however many levels are open."""
 
-    def __init__(self, texts: Sequence[str]) -> None:
+    def __init__(self, text: str) -> None:
+        self._stretches: list[tuple[int, int]] = []
+        self._starts: list[int] = []
+        parts: list[str] = []
+        length = 0
+        for begin, end in _stretches(text):
+            if parts:
+                parts.append(_GAP)
+                length += len(_GAP)
+            self._stretches.append((begin, end))
+            self._starts.append(length)
+            parts.append(text[begin:end])
+            length += end - begin
+        self.text = "".join(parts)
+
+    def origin(self, start: int, end: int) -> tuple[int, int]:
+        """Nothing reaches from one stretch into another."""
+        at = bisect_right(self._starts, start) - 1
+        begin, stop = self._stretches[at]
+        shift = begin - self._starts[at]
+        return min(start + shift, stop), min(end + shift, stop)
+
+
+_GAP = "\n[REDACTED:gap]\n"
+"""What stands between two stretches: no rule reads across a marker."""
+
+
+def _stretches(text: str) -> Iterator[tuple[int, int]]:
+    """Where those lines stand, neighbours together, in order."""
+    begin = stop = -1
+    at = _next_escape(text, 0)
+    while at >= 0:
+        line = text.rfind("\n", 0, at) + 1
+        end = text.find("\n", at)
+        end = len(text) if end < 0 else end
+        behind = text.find("\n", end + 1) if end < len(text) else end
+        behind = len(text) if behind < 0 else behind
+        if line > stop:
+            if begin >= 0:
+                yield begin, stop
+            begin = line
+        stop = behind
+        at = _next_escape(text, end)
+    if begin >= 0:
+        yield begin, stop
+
+
+def _next_escape(text: str, start: int) -> int:
+    slash, screen = text.find("\\", start), text.find("\x1b", start)
+    return slash if screen < 0 else screen if slash < 0 else min(slash, screen)
+
+
+class Reading:
+    """A text with some levels of escapes open. `texts`: what is opened, and after each level; `selection`: where that stands in the whole."""
+
+    def __init__(self, texts: Sequence[str], selection: _Selection | None = None) -> None:
         self._texts = texts
+        self._selection = selection
         self._levels: list[_Level] = []
 
     @property
@@ -111,21 +167,30 @@ class Reading:
             self._levels = [_Level(text) for text in self._texts[:-1]]
         for level in reversed(self._levels):
             start, end = level.origin(start, end)
-        return start, end
+        return (start, end) if self._selection is None else self._selection.origin(start, end)
 
 
 class Readings:
     """The readings of one text, each level opened once."""
 
     def __init__(self, text: str) -> None:
-        self._texts = [text]
+        self._text = text
+        self._selection: _Selection | None = None
+        self._texts: list[str] = []
 
     def at(self, depth: int) -> Reading | None:
         """With so many levels open; None when it does not have as many."""
+        if depth == 0:
+            return Reading((self._text,))
+        if self._selection is None:
+            if "\\" not in self._text and "\x1b" not in self._text:
+                return None
+            self._selection = _Selection(self._text)
+            self._texts = [self._selection.text]
         while len(self._texts) <= depth:
             before = self._texts[-1]
             level = opened(before) if "\\" in before or "\x1b" in before else before
             if level == before:
                 return None
             self._texts.append(level)
-        return Reading(self._texts[: depth + 1])
+        return Reading(self._texts[: depth + 1], self._selection)
