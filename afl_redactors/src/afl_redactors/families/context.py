@@ -41,6 +41,7 @@ _OF_CODE = re.compile(
 _GIVEN = re.compile(r"[A-Za-z][\w.-]{0,40}=(?!=)")
 """A value with a name of its own: where that is no credential's, neither is the value, unless it is long."""
 _LONG_GIVEN = 24
+_SHORTEST = 6
 _IDENTIFIED = re.compile(
     r"(?<![A-Za-z])(?:sessions?|requests?|jobs?|traces?|spans?|runs?|builds?|commits?|rev(?:ision)?|version|orders?|tickets?|pods?|containers?|nodes?|hosts?|users?|clients?|tenants?|ids?|sha)[ \t]?[:#=]?[ \t]?$",
     re.IGNORECASE,
@@ -65,34 +66,41 @@ def _beside(view: View, start: int, end: int) -> Iterator[Span]:
     words = list(_words(view, start, end)) if _DIGIT.search(view.text, start, end + _LONGEST + 1) else []
     if not words:
         return
-    for found in _TOKEN.finditer(view.text, start, end):
+    text = view.text
+    for found in _TOKEN.finditer(text, start, end):
         first, last = found.span()
-        if (found.group().isalpha() and last != end) or _TIME.match(view.text, first, last):
+        if last == end:
+            last = _to_its_end(view, first, last)
+        elif found.group().isalpha() or _TIME.match(text, first, last):
             continue
-        span = _worth_judging(view, first, _to_its_end(view, first, last) if last == end else last, start)
-        if span is not None and _looks_secret(view.text[span[0] : span[1]].removesuffix("'s"), partial(_is_near, view.text, words, *span)):
+        if _DIGIT.search(text, first, last) is None or last - first > _LONGEST:
+            continue
+        if first == start > 0 and _TOKEN_CHARACTER.match(text, start - 1):
+            continue
+        span = _trimmed(text, first, last)
+        near = partial(_is_near, text, words, *span)
+        if _is_only_a_name(text[span[0] : span[1]], near) or not _worth_judging(text, *span):
+            continue
+        if _looks_secret(text[span[0] : span[1]].removesuffix("'s"), near):
             yield span
 
 
-def _worth_judging(view: View, first: int, last: int, start: int) -> Span | None:
-    """A token without what stands at its edges; None where it has no digit, is too long or short, or is a part of something else."""
-    if _DIGIT.search(view.text, first, last) is None:
-        return None
-    if last - first > _LONGEST or (first == start and start > 0 and _TOKEN_CHARACTER.match(view.text, start - 1)):
-        return None
-    first, last = _trimmed(view.text, first, last)
-    if last - first < 6 or view.text[last : last + 1] in _CALLS or lookalikes.names_a_class(view.text[first:last]):
-        return None
-    if _IDENTIFIED.search(view.text[max(0, first - 16) : first]):
-        return None
-    given = _GIVEN.match(view.text, first, last)
-    if given is not None and given.group().casefold().endswith(("uri=", "url=")):
-        return None
-    if given is not None and last - given.end() < _LONG_GIVEN and not _names_a_credential(given.group()[:-1]):
-        return None
-    if _QUERY.match(view.text, first, last) or _ATTRIBUTE.search(view.text[max(0, first - 9) : first]):
-        return None
-    return first, last
+def _is_only_a_name(token: str, near: Callable[[], bool]) -> bool:
+    """Say whether a token is too short, a number, or the name of something that stands beside no credential word: most are, and this tells it first."""
+    return len(token) < _SHORTEST or token.isdigit() or (lookalikes.is_name_shape(token.rstrip("!")) and not near())
+
+
+def _worth_judging(text: str, first: int, last: int) -> bool:
+    """Say whether a token may be a credential by what stands around it and by the name it is given."""
+    if text[last : last + 1] in _CALLS or lookalikes.names_a_class(text[first:last]) or _QUERY.match(text, first, last):
+        return False
+    if _IDENTIFIED.search(text[max(0, first - 16) : first]) or _ATTRIBUTE.search(text[max(0, first - 9) : first]):
+        return False
+    given = _GIVEN.match(text, first, last)
+    if given is None:
+        return True
+    name = given.group()[:-1]
+    return not name.casefold().endswith(("uri", "url")) and (last - given.end() >= _LONG_GIVEN or _names_a_credential(name))
 
 
 def _names_a_credential(name: str) -> bool:
@@ -137,11 +145,10 @@ def _trimmed(text: str, first: int, last: int) -> Span:
 def _looks_secret(token: str, near: Callable[[], bool]) -> bool:
     if len(token) > lookalikes.LONG:
         return MASK not in token
-    is_name = lookalikes.is_name_shape(token.rstrip("!"))
-    if token.isdigit() or MASK in token or (is_name and not near()) or _stays(token):
+    if MASK in token or _stays(token):
         return False
-    if is_name:
-        return True
+    if lookalikes.is_name_shape(token.rstrip("!")):
+        return near()
     if not token.isascii():
         return False
     if not any(letter.isalpha() for letter in token):
