@@ -99,17 +99,25 @@ def test_the_unit_is_what_it_was():
     assert systemd.unit_of(OTHER) == "agent-feedback-loop-reconcile-1234abcd.service"
 
 
+def unit_for(path):
+    """What the unit says that systemd reads: the words it runs, its environment and its condition; and whether a variable would be replaced."""
+    unit = systemd.render(hostile(path))
+    (run,), (environment,) = values(unit, "ExecStart"), values(unit, "Environment")
+    arguments = words(run)
+    replaced = any(re.search(r"(?<!\$)(?:\$\$)*\$(?!\$)", word) for word in arguments)
+    condition = [value.replace("%%", "%") for value in values(unit, "ConditionPathExists")]
+    return [word.replace("$$", "$") for word in arguments], words(environment), condition, replaced
+
+
+def unit_wanted(path):
+    """What it has to say."""
+    job = hostile(path)
+    return ["/bin/sh", "-c", 'exec "$0" "$@"', *job.command], [f"HOME={path}", f"PATH={job.search}"], [job.script], False
+
+
 @given(paths)
 def test_every_path_of_the_unit_arrives_as_it_was(path):
-    job = hostile(path)
-    unit = systemd.render(job)
-    (line,) = values(unit, "ExecStart")
-    arguments = words(line)
-    assert all(not re.search(r"(?<!\$)(?:\$\$)*\$(?!\$)", word) for word in arguments), "a variable would be replaced"
-    assert [word.replace("$$", "$") for word in arguments] == ["/bin/sh", "-c", 'exec "$0" "$@"', *job.command]
-    (line,) = values(unit, "Environment")
-    assert words(line) == [f"HOME={path}", f"PATH={job.search}"]
-    assert [value.replace("%%", "%") for value in values(unit, "ConditionPathExists")] == [job.script]
+    assert unit_for(path) == unit_wanted(path)
 
 
 def test_the_shell_in_between_hands_every_word_over(tmp_path):
@@ -186,23 +194,22 @@ def windows_words(line):
     return found if word is None else [*found, word]
 
 
-@given(paths)
-def test_every_path_of_the_task_arrives_as_it_was(path):
-    job = hostile(path)
-    root = ET.fromstring(windows.render(job).decode("utf-16").replace('encoding="UTF-16"', ""))
+def task_for(path):
+    """The command that the task runs, and its words as Windows parts them."""
+    root = ET.fromstring(windows.render(hostile(path)).decode("utf-16").replace('encoding="UTF-16"', ""))
     space = "{http://schemas.microsoft.com/windows/2004/02/mit/task}"
     (action,) = root.iter(f"{space}Exec")
-    assert action.findtext(f"{space}Command") == job.command[0]
-    assert windows_words(action.findtext(f"{space}Arguments")) == [
-        "-I",
-        "-m",
-        "afl_core.cli.main",
-        "--home",
-        path,
-        "reconcile",
-        "--at-most",
-        "600",
-    ]
+    return action.findtext(f"{space}Command"), windows_words(action.findtext(f"{space}Arguments"))
+
+
+def task_wanted(path):
+    """What it has to run."""
+    return hostile(path).command[0], ["-I", "-m", "afl_core.cli.main", "--home", path, "reconcile", "--at-most", "600"]
+
+
+@given(paths)
+def test_every_path_of_the_task_arrives_as_it_was(path):
+    assert task_for(path) == task_wanted(path)
 
 
 def test_the_task_runs_one_pass_at_a_time_and_ends_one_that_hangs():
@@ -225,5 +232,5 @@ def test_a_path_that_no_service_file_can_hold_is_refused_by_name(render, char):
 
 @pytest.mark.parametrize("char", sorted(set(string.punctuation + " ") - {"/"}))
 def test_every_sign_that_shells_and_units_care_about_can_stand_in_a_path(char):
-    test_every_path_of_the_unit_arrives_as_it_was.hypothesis.inner_test(f"/h{char}x{char}{char}y")
-    test_every_path_of_the_task_arrives_as_it_was.hypothesis.inner_test(f"/h{char}x{char}{char}y")
+    path = f"/h{char}x{char}{char}y"
+    assert (unit_for(path), task_for(path)) == (unit_wanted(path), task_wanted(path))

@@ -86,7 +86,7 @@ BROKEN = [
 
 @pytest.mark.parametrize("scenario", HOLDS)
 def test_what_a_rule_asks_for_is_accepted(scenario):
-    judge(RULES[scenario], recording(), HOLDS[scenario])
+    assert judge(RULES[scenario], recording(), HOLDS[scenario]) is None, "it raises where a rule is broken"
 
 
 @pytest.mark.parametrize(("scenario", "found"), BROKEN, ids=[f"{number}-{name}" for number, (name, _) in enumerate(BROKEN)])

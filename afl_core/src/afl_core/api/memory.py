@@ -10,21 +10,16 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
-from sqlite3 import Connection
 from typing import Any
 
-from attrs import asdict
-
-from afl_core.api.opened import ANY_NS, SIDECAR, Opened
+from afl_core.api.exchanged import Exchanged
+from afl_core.api.opened import ANY_NS, SIDECAR
 from afl_core.api.reserved import demand, refuse_reserved
 from afl_core.api.told import Value, newest_first, says, scored, told
-from afl_core.exchange.access import Access, Progress, silent
-from afl_core.exchange.report import Report
 from afl_core.memory import erase, tombstones, undo, write
 from afl_core.memory.assemble import Source, assemble
 from afl_core.memory.rank import Ranked
@@ -43,7 +38,7 @@ HISTORY = 512
 _CALLS = count()
 
 
-class Memory(Opened):
+class Memory(Exchanged):
     """A memory file. Use as a context manager, or call `close`.
 
     `ns`: the namespace that is written, and read where none is named. `actor`: who acts, for the audit. `passphrase`: contents are sealed with
@@ -324,45 +319,6 @@ class Memory(Opened):
 
         return view(self._telemetry, self._clock(), days, ns)
 
-    # ---------------------------------------------------------------------------------------------------------------------- leaving and coming
-
-    def export(self, path: str | os.PathLike[str], ns: str | None = None, *, progress: Progress = silent) -> Value:
-        """Write the memory, or one namespace, as a bundle (`-`: standard output), in clear; gives its header. Equal memories give equal bytes."""
-        demand(self.scopes, "read")
-        from afl_core.exchange.export import export_bundle
-
-        return asdict(export_bundle(self._access(), os.fspath(path), ns=ns, progress=progress))
-
-    def import_(
-        self,
-        path: str | os.PathLike[str],
-        format: str = "auto",
-        *,
-        dry_run: bool = False,
-        progress: Progress = silent,
-        redact: Callable[[str], str] | None = None,
-    ) -> Report:
-        """Take in a bundle, a tool log, facts or a bundle of DejaDB; twice is the same as once. `redact`: what texts of a tool log pass first."""
-        demand(self.scopes, "read" if dry_run else "write")
-        from afl_core.exchange.imports import import_file
-
-        report = import_file(self._access(), path, format, dry_run=dry_run, progress=progress, redact=redact)
-        self._index_later(report.added)
-        return report
-
-    def _access(self) -> Access:
-        return Access(
-            reader=self._files.reader,
-            writer=self._files.writer,
-            cover=self._cover,
-            clock=self._clock,
-            ns=self.ns,
-            refuse_reserved=refuse_reserved,
-            note_erased=lambda db, address: self._audit(db, "forget", address, {"grains_erased": 1}, "import", self._clock()),
-            finish_forgetting=self._finish_forgetting,
-            may_forget="forget" in self.scopes,
-        )
-
     # --------------------------------------------------------------------------------------------------------------------------------- inside
 
     def _find_text(self, query: str, where: Where, most: int) -> list[Ranked]:
@@ -402,14 +358,3 @@ class Memory(Opened):
             body = {"grains_erased": len(addresses), "keep_out": keep_out}
             self._erase(addresses, texts, keep_out=keep_out, noted=lambda db, now: self._audit(db, verb, named, body, because, now))
         return list(addresses)
-
-    def _audit(self, db: Connection, verb: str, named: str, body: Mapping[str, Any], because: str, now: int) -> None:
-        """A row of the audit chain about a grain or a subject: never its name, only a fingerprint of it."""
-        from afl_core.changes.audit import record
-
-        record(db, actor=self.actor, action=f"grain.{verb}", target=fingerprint(named), body=body, reason=because, now=now)
-
-
-def fingerprint(named: str) -> str:
-    """What the audit calls a grain or a subject that is gone: the first 8 bytes of its SHA-256, in hexadecimal digits."""
-    return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:16]

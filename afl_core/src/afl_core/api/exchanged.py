@@ -1,0 +1,69 @@
+"""How a memory leaves its file and others come in, and the audit of what is erased on the way."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Callable, Mapping
+from sqlite3 import Connection
+from typing import Any
+
+from attrs import asdict
+
+from afl_core.api.opened import Opened
+from afl_core.api.reserved import demand, refuse_reserved
+from afl_core.api.told import Value
+from afl_core.exchange.access import Access, Progress, silent
+from afl_core.exchange.report import Report
+
+
+class Exchanged(Opened):
+    """What `Memory` exports and imports with."""
+
+    def export(self, path: str | os.PathLike[str], ns: str | None = None, *, progress: Progress = silent) -> Value:
+        """Write the memory, or one namespace, as a bundle (`-`: standard output), in clear; gives its header. Equal memories give equal bytes."""
+        demand(self.scopes, "read")
+        from afl_core.exchange.export import export_bundle
+
+        return asdict(export_bundle(self._access(), os.fspath(path), ns=ns, progress=progress))
+
+    def import_(
+        self,
+        path: str | os.PathLike[str],
+        format: str = "auto",
+        *,
+        dry_run: bool = False,
+        progress: Progress = silent,
+        redact: Callable[[str], str] | None = None,
+    ) -> Report:
+        """Take in a bundle, a tool log, facts or a bundle of DejaDB; twice is the same as once. `redact`: what texts of a tool log pass first."""
+        demand(self.scopes, "read" if dry_run else "write")
+        from afl_core.exchange.imports import import_file
+
+        report = import_file(self._access(), path, format, dry_run=dry_run, progress=progress, redact=redact)
+        self._index_later(report.added)
+        return report
+
+    def _access(self) -> Access:
+        return Access(
+            reader=self._files.reader,
+            writer=self._files.writer,
+            cover=self._cover,
+            clock=self._clock,
+            ns=self.ns,
+            refuse_reserved=refuse_reserved,
+            note_erased=lambda db, address: self._audit(db, "forget", address, {"grains_erased": 1}, "import", self._clock()),
+            finish_forgetting=self._finish_forgetting,
+            may_forget="forget" in self.scopes,
+        )
+
+    def _audit(self, db: Connection, verb: str, named: str, body: Mapping[str, Any], because: str, now: int) -> None:
+        """A row of the audit chain about a grain or a subject: never its name, only a fingerprint of it."""
+        from afl_core.changes.audit import record
+
+        record(db, actor=self.actor, action=f"grain.{verb}", target=fingerprint(named), body=body, reason=because, now=now)
+
+
+def fingerprint(named: str) -> str:
+    """What the audit calls a grain or a subject that is gone: the first 8 bytes of its SHA-256, in hexadecimal digits."""
+    return hashlib.sha256(named.encode("utf-8", "surrogatepass")).hexdigest()[:16]
