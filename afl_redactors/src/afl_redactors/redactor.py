@@ -15,6 +15,7 @@ from afl_redactors.matcher import matcher
 from afl_redactors.packs import PACKS
 from afl_redactors.personal import OPTIONS, personal
 from afl_redactors.rules import Lead, Rule, Span
+from afl_redactors.version import sources, version_of
 from afl_redactors.windows import View
 
 FORMATS: tuple[tuple[Rule, tuple[Lead, ...]], ...] = tuple(rule_of(one) for one in PACKS if one.pattern and not one.anchor)
@@ -81,7 +82,7 @@ class CredentialRedactor:
     """
 
     name: str = "credentials"
-    version: str = "1"
+    version: str = version_of(sources())
     options: Mapping[str, str] = MappingProxyType(OPTIONS)
 
     def __init__(self, options: Collection[str] = ()) -> None:
