@@ -59,6 +59,7 @@ def test_what_waits_in_the_spool_is_kept_once_when_the_front_dies_over_it(step, 
     product.warm()
     product.replay("interrupted_text")
     product.until_reviewed()
+    product.kill("jobs")  # it drains the spool too
     product.crash_at("afl_core.worker.turn:keep:after", then=step)
     assert product.ask_later() == ""
     product.until(lambda: product.crashed(2), "both kills")
