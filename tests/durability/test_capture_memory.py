@@ -46,7 +46,7 @@ def test_a_full_database_loses_nothing(home):
     path = pathlib.Path(home) / "t.jsonl"
     tape = worlds.Tape(path)
     for number in range(40):
-        tape.person(f"words {number} " + "and more " * 500)
+        tape.person(f"words {number} password: Uhu_Nest_8q " + "and more " * 500)
     world.session(path)
     pages = world.db.execute("PRAGMA page_count").fetchone()[0]
     world.db.execute(f"PRAGMA max_page_count = {pages + 12}")

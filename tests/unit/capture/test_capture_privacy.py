@@ -9,6 +9,7 @@ import pathlib
 import attrs
 import pytest
 
+from afl_core.capture.limits import MESSAGE_CHARS
 from afl_core.model.errors import RedactionError
 from afl_core.model.event import EventKind
 from afl_core.redaction.chain import Chain
@@ -60,6 +61,21 @@ def test_the_raw_words_open_with_the_keystore(world, tape):
     world.absorb()
     (text,) = world.events("text")
     assert SECRETS[0] in world.raw(text)
+
+
+def test_only_what_the_index_does_not_say_in_full_is_sealed(world, tape):
+    tape.person("plain words").agent("plain answer").call("c1", command="ls -l").result("c1", "Exit code 1\nfailed", True)
+    world.absorb()
+    assert world.events("blob") == [None] * 4
+    assert list(world.home.blobs.names()) == []
+
+    long = "word " * (MESSAGE_CHARS // 4)
+    tape.person(f"the password: {SECRETS[0]}").agent(long).call("c2", command="ls").result("c2", "what a success says")
+    world.absorb()
+    sealed = [world.raw(text) for text, blob in world.events("text", "blob") if blob is not None]
+    assert len(sealed) == 3
+    assert all(all(said in raw for said in (SECRETS[0], long, "what a success says")) for raw in sealed)
+    assert "ls" not in [json.loads(line).get("raw") for line in sealed[0].splitlines()]
 
 
 def test_the_cursor_holds_no_word_of_the_conversation(world, tape):

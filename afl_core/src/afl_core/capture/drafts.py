@@ -41,7 +41,9 @@ class ToolUse:
 
 @attrs.frozen
 class Draft:
-    """An event as it would be born. `raw` is sealed, never indexed; `source_id` names the transcript's record."""
+    """An event as it would be born. `raw` is sealed, never indexed, and '' where the event holds the very same words; `source_id` names the
+    transcript's record.
+    """
 
     event: Event
     raw: str
@@ -209,8 +211,9 @@ def _draft(
     place = event.place
     source_id = f"{event.native_id}#{place.part}" if event.native_id else f"{place.generation}:{place.offset}:{place.part}"
     mac = frame.mac(raw) if raw else ""
+    kept = "" if raw == event.text else raw  # what the index says in full is not kept twice
     return Draft(
-        event=event, raw=raw, mac=mac, manifest=redacted.manifest, source_id=source_id, by_person=by_person, signal=signal, tool=tool
+        event=event, raw=kept, mac=mac, manifest=redacted.manifest, source_id=source_id, by_person=by_person, signal=signal, tool=tool
     )
 
 
