@@ -15,7 +15,8 @@ from afl_core.memory import terms as words
 from afl_core.model.errors import StoreError
 from afl_core.model.grain import GrainType
 from afl_core.model.grain_text import searchable
-from afl_core.store import grains, operations, status, terms, wal
+from afl_core.model.lesson import project_ns
+from afl_core.store import grains, kinds, operations, status, terms, wal
 from afl_core.store.connection import writing
 from afl_core.store.cover import PLAIN, Cover
 
@@ -51,17 +52,13 @@ def expire(db: sqlite3.Connection, before_ms: int, most: int = index.AT_ONCE) ->
 
     Gives how many. Not a forgetting: no trace stays.
     """
-    rows = db.execute(
-        "SELECT hash FROM grains WHERE type = ? AND created_ms < ? AND call_id IS NOT NULL AND ns >= 'project:' AND ns < 'project;'"
-        " ORDER BY created_ms LIMIT ?",
-        (GrainType.TOOL.value, before_ms, most),
-    ).fetchall()
-    for row in rows:
-        there = grains.get(db, row[0])
+    gone = kinds.calls_before(db, project_ns(""), before_ms, most)
+    for address in gone:
+        there = grains.get(db, address)
         if there is not None:
             index.remove(db, there)
-            grains.delete(db, row[0])
-    return len(rows)
+            grains.delete(db, address)
+    return len(gone)
 
 
 def last(db: sqlite3.Connection) -> tuple[int, int]:

@@ -10,7 +10,7 @@ import attrs
 from afl_core.memory import terms as words
 from afl_core.memory.rank import DEFAULT, Ranked, Weights, ranked
 from afl_core.model.grain import GrainType
-from afl_core.store import grains
+from afl_core.store import grains, kinds
 from afl_core.store import terms as rows
 from afl_core.store.cover import PLAIN, Cover
 
@@ -39,29 +39,32 @@ class Where:
     tool_name: str | None = None
     tool_call_id: str | None = None
     session_id: str | None = None
-    since_ms: int | None = None
-    until_ms: int | None = None
 
 
 def recall(db: sqlite3.Connection, where: Where, now: int, most: int, *, cover: Cover = PLAIN, weights: Weights = DEFAULT) -> list[Ranked]:
     """Live grains that are about something, best first. Of very many, the newest are looked at."""
-    found: list[sqlite3.Row] = []
-    for one in _spread(db, where):
-        condition, values = _condition(one, cover)
-        order = "+created_ms" if one.subject is not None or one.relation is not None or one.tool_call_id is not None else "created_ms"
-        found += db.execute(f"{_SELECT} WHERE {condition} ORDER BY {order} DESC LIMIT {CANDIDATES}", values)
+    found = _named(db, where, cover) if _is_named(where) else _of_kinds(db, where)
     return ranked([(grains.read(row, cover), 1.0) for row in found], now, most, weights)
 
 
-def _spread(db: sqlite3.Connection, where: Where) -> list[Where]:
-    """A recall as one or several that an index answers: every namespace of its own, and every type where nothing is named."""
-    if where.tool_call_id is not None or where.session_id is not None:
-        return [where]
-    if _is_named(where):
-        return [attrs.evolve(where, ns=(ns,)) for ns in (grains.namespaces(db) if where.ns is None else where.ns)]
-    spaces: list[tuple[str, ...] | None] = [None] if where.ns is None else [(ns,) for ns in where.ns]
+def _named(db: sqlite3.Connection, where: Where, cover: Cover) -> list[sqlite3.Row]:
+    """What is asked for by a name, every namespace of its own where an index needs that."""
+    spread = [where]
+    if where.tool_call_id is None and where.session_id is None:
+        spread = [attrs.evolve(where, ns=(ns,)) for ns in (kinds.namespaces(db) if where.ns is None else where.ns)]
+    found: list[sqlite3.Row] = []
+    for one in spread:
+        condition, values = _condition(one, cover)
+        order = "+created_ms" if one.subject is not None or one.relation is not None or one.tool_call_id is not None else "created_ms"
+        found += db.execute(f"{_SELECT} WHERE {condition} ORDER BY {order} DESC LIMIT {CANDIDATES}", values)
+    return found
+
+
+def _of_kinds(db: sqlite3.Connection, where: Where) -> list[sqlite3.Row]:
+    """The newest of one type, or of every type."""
     types = [one.value for one in GrainType] if where.type is None else [where.type]
-    return [attrs.evolve(where, ns=ns, type=kind) for ns in spaces for kind in types]
+    spaces: Sequence[str | None] = [None] if where.ns is None else where.ns
+    return [row for ns in spaces for kind in types for row in kinds.newest(db, kind, ns, CANDIDATES)]
 
 
 def _is_named(where: Where) -> bool:
@@ -158,11 +161,9 @@ def _condition(where: Where, cover: Cover, *, found: bool = False) -> tuple[str,
         if wanted is not None:
             parts.append(f"{'+' if found else ''}{column} = ?")
             values.append(cover.name(wanted))
-    held = "+" if found or _is_named(where) else ""
-    for condition, value in (("type = ?", where.type), ("created_ms >= ?", where.since_ms), ("created_ms < ?", where.until_ms)):
-        if value is not None:
-            parts.append(held + condition)
-            values.append(value)
+    if where.type is not None:
+        parts.append("+type = ?")
+        values.append(where.type)
     return " AND ".join(parts), values
 
 

@@ -10,6 +10,7 @@ import attrs
 
 from afl_core.model.grain import Grain, GrainType, HeadKey, kept
 from afl_core.store.cover import PLAIN, Cover
+from afl_core.store.kinds import namespaces
 
 WITHDRAWN = "withdrawn"
 """In `superseded_by`: the grain was taken back and nothing took its place."""
@@ -213,16 +214,6 @@ def of_subject(db: sqlite3.Connection, subject: str, ns: str | None) -> list[str
         )
         found += [(row[0], row[1]) for row in rows]
     return [address for _, address in sorted(found)]
-
-
-def namespaces(db: sqlite3.Connection) -> list[str]:
-    """Every namespace that has a grain, in order: one step in the index for each."""
-    rows = db.execute(
-        "WITH RECURSIVE each (ns) AS (SELECT min(ns) FROM grains UNION ALL"
-        " SELECT (SELECT min(grains.ns) FROM grains WHERE grains.ns > each.ns) FROM each WHERE each.ns IS NOT NULL)"
-        " SELECT ns FROM each WHERE ns IS NOT NULL"
-    )
-    return [row[0] for row in rows]
 
 
 def about(db: sqlite3.Connection, key: HeadKey, most: int, cover: Cover = PLAIN) -> list[Stored]:

@@ -9,7 +9,8 @@ from collections.abc import Iterator, Mapping, Sequence
 import attrs
 
 from afl_core.model.grain import Grain
-from afl_core.store import grains
+from afl_core.model.lesson import project_ns
+from afl_core.store import grains, kinds
 from afl_core.store.texts import WORDS, Column
 
 _OF_REVIEW = "review_id IN (SELECT review_id FROM reviews WHERE project_id = :project)"
@@ -22,7 +23,7 @@ OF_PROJECT = {
     "receipts": _OF_REVIEW,
     "reports": _OF_REVIEW,
     "effects": _OF_REVIEW,
-    "grains": "ns = 'project:' || :project",
+    "grains": kinds.in_namespace("('project:' || :project)"),
     "lessons": "project_id = :project",
     "deliveries": "session_id IN (SELECT session_id FROM sessions WHERE project_id = :project)",
 }
@@ -65,9 +66,11 @@ def projects(db: sqlite3.Connection) -> list[str]:
     rows = db.execute(
         "SELECT project_id FROM events UNION SELECT project_id FROM incidents UNION SELECT project_id FROM reviews"
         " UNION SELECT project_id FROM review_runs UNION SELECT project_id FROM lessons WHERE project_id IS NOT NULL"
-        " UNION SELECT project_id FROM sessions UNION SELECT substr(ns, 9) FROM grains WHERE ns LIKE 'project:%' ORDER BY 1"
+        " UNION SELECT project_id FROM sessions"
     )
-    return [row[0] for row in rows]
+    every = project_ns("")
+    of_grains = {ns.removeprefix(every) for ns in kinds.namespaces(db) if ns.startswith(every)}
+    return sorted({row[0] for row in rows} | of_grains)
 
 
 def events(db: sqlite3.Connection, project_id: str) -> Iterator[EventText]:

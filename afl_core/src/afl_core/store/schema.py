@@ -4,7 +4,7 @@ Times are milliseconds since the epoch. `*_json` columns hold canonical JSON. Te
 Imports nothing but the later steps, which import nothing: the front reads the constants.
 """
 
-from afl_core.store.schema_later import FILES, HELD, TYPED
+from afl_core.store.schema_later import FILES, HELD, KINDS, TYPED
 
 APPLICATION_ID = 0x41464C31
 """`AFL1`: written to every database of ours, checked before anything is touched."""
@@ -344,7 +344,7 @@ CREATE TABLE plugin_ledger (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (EVIDENCE + REVIEW + MEMORY + GOVERNANCE, FILES, HELD, TYPED)
+MIGRATIONS: tuple[str, ...] = (EVIDENCE + REVIEW + MEMORY + GOVERNANCE, FILES, HELD, TYPED, KINDS)
 """Migration n (counting from 1) brings `user_version` from n-1 to n."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -84,3 +84,10 @@ CREATE TABLE tombstones (             -- values that stay out; a keyed hash of w
   at_ms INTEGER NOT NULL
 ) WITHOUT ROWID;
 """
+
+KINDS = """
+DROP INDEX grains_type;
+DROP INDEX grains_ns;
+-- Facts and calls of tools are nearly all grains and are found by what they are about: every index less is a page less that each of them writes.
+CREATE INDEX grains_kind ON grains (ns, type, created_ms) WHERE type NOT IN ('fact', 'tool');
+"""
