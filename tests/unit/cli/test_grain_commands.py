@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 
+import capture_world
 import pytest
 
 from afl_core.api.memory import Memory
@@ -73,6 +74,7 @@ def test_all_fields_can_be_one_json_object_or_come_from_standard_input(grains, f
         (["search", "x", "--type", "moon"], "AFL-USAGE-001: Invalid value for '--type'"),
         (["forget"], "AFL-USAGE-001: say what to forget"),
         (["forget", "abcdef", "--subject", "x"], "AFL-USAGE-001: say what to forget"),
+        (["forget", "--session", "s", "--subject", "x"], "AFL-USAGE-001: say what to forget"),
     ],
 )
 def test_what_is_wrong_is_named_and_nothing_is_stored(grains, arguments, words):
@@ -269,14 +271,33 @@ def test_the_homes_store_takes_no_passphrase(afl, tmp_path, fed):
     assert (status, "AFL-STORE-041" in said) == (1, True)
 
 
-def test_lessons_and_tool_grains_of_projects_are_read_with_their_namespace_and_not_forgotten_by_hand(afl, lesson, fed):
+def test_lessons_are_read_with_their_namespace_and_have_a_way_of_their_own_to_go(afl, lesson, fed):
     assert afl("search", "migration")[1] == "nothing was found in the namespace 'shared'\n"
     _, said = afl("search", "migration", "--ns", "*", "--json")
     [one] = json.loads(said)["grains"]
     assert one["type"] == "lesson"
-    status, said = afl("forget", one["hash"], "--yes")
-    assert status == 1
-    assert "AFL-MODEL-006" in said
+    for more in (["--dry-run"], ["--yes"]):
+        status, said = afl("forget", one["hash"], *more)
+        assert (status, "AFL-MODEL-009" in said, "afl memory disable" in said) == (1, True, True)
+
+
+def test_what_hooks_captured_is_shown_and_forgotten_by_its_address_or_as_a_session(afl, world, home, fed):
+    world.session(home / "t.jsonl")
+    tape = capture_world.Tape(home / "t.jsonl").person("go")
+    for call in ("c1", "c2", "c3"):
+        tape.call(call, command=f"sing {call}").result(call, "Exit code 1", True)
+    world.absorb()
+    _, said = afl("recall", "--ns", "*", "--json")
+    first = next(one["hash"] for one in json.loads(said)["grains"] if one["tool_call_id"] == "c1")
+    status, said = afl("forget", first[:12], "--dry-run")
+    assert (status, "Bash failed: Exit code 1" in said, "1 grain would be erased" in said) == (0, True, True)
+    assert afl("forget", first[:12], "--yes")[1].endswith("forgot 1 grain\n")
+    assert afl("forget", "--session", capture_world.SESSION, "--ns", "shared", "--dry-run")[1] == "nothing to forget\n"
+    for ns in ([], ["--ns", "*"]):
+        assert "2 grains would be erased" in afl("forget", "--session", capture_world.SESSION, "--dry-run", *ns)[1]
+    told = json.loads(afl("forget", "--session", capture_world.SESSION, "--yes", "--json")[1])
+    assert (told["forgotten"], told["session"], told["subject"]) == (2, capture_world.SESSION, None)
+    assert "sing" not in "\n".join(world.db.iterdump())
 
 
 # ------------------------------------------------------------------------------------------------------------------------------ sealed files

@@ -70,7 +70,7 @@ def test_the_address_depends_neither_on_key_order_nor_on_the_unicode_form(extra,
 
 @given(VALUES)
 def test_what_is_stored_and_read_back_has_the_same_address(value):
-    grain = make(GrainType.OBSERVATION, {"context": {"value": value}}, NOW)
+    grain = make(GrainType.OBSERVATION, {"content": "seen", "context": {"value": value}}, NOW)
     assert stored("observation", grain.body) == grain
     assert json.loads(grain.body) == grain.fields
 

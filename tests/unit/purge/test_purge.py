@@ -11,9 +11,10 @@ from afl_core.api.purge import ACTION, purge
 from afl_core.changes.audit import verify_chain
 from afl_core.changes.history import body_of
 from afl_core.model.errors import RedactionError
-from afl_core.model.grain import stored
+from afl_core.model.grain import GrainType, formed, stored
 from afl_core.redaction.chain import Chain
-from afl_core.store import audit, cursors, index_state, lessons, texts
+from afl_core.store import audit, cursors, grains, index_state, lessons, texts
+from afl_core.store.connection import writing
 
 
 def scanned(world):
@@ -128,6 +129,15 @@ def test_grains_have_the_addresses_of_what_they_hold_now(world):
         "SELECT superseded_by FROM grains WHERE superseded_by <> 'withdrawn'",
     ):
         assert {row[0] for row in world.db.execute(statement)} <= after
+
+
+def test_a_grain_that_breaks_a_newer_rule_of_its_type_is_cleaned_too(world, filled):
+    old = formed(GrainType.OBSERVATION, {"namespace": "shared", "seen": f"the token is {filled.TOKEN}"}, world.home.clock())
+    with writing(world.db) as db:
+        grains.insert(db, old)
+    purge(world.home)
+    assert grains.get(world.db, old.hash) is None
+    assert filled.left(world) == []
 
 
 def test_the_card_that_agents_are_given_is_the_new_one(world):

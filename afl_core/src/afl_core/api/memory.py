@@ -18,7 +18,7 @@ from typing import Any
 
 from afl_core.api.exchanged import Exchanged
 from afl_core.api.opened import ANY_NS, SIDECAR
-from afl_core.api.reserved import demand, refuse_reserved
+from afl_core.api.reserved import demand, refuse_reserved, refuse_to_erase
 from afl_core.api.told import Value, newest_first, says, scored, told
 from afl_core.memory import erase, tombstones, undo, write
 from afl_core.memory.assemble import Source, assemble
@@ -114,7 +114,7 @@ class Memory(Exchanged):
         """
         made = [self._made(GrainType.EVENT.value, {"session_id": session_id, **fields}) for fields in events]
         with self._writing() as db:
-            wanted = [one for one in made if not tombstones.is_buried(db, one, self._cover)]
+            wanted = [one for one in made if not tombstones.was_forgotten(db, one, self._cover)]
             new = [one for one in {one.hash: one for one in wanted}.values() if grains.place_of(db, one.hash) is None]
             write.add_all(db, new, cover=self._cover)
             called = write.record_tool_calls(db, self.ns, session_id, calls, cover=self._cover)
@@ -174,6 +174,8 @@ class Memory(Exchanged):
     def forget(self, hash: str, *, keep_out: bool = False, dry_run: bool = False, because: str = "") -> list[str]:
         """Erase a grain: row, index, telemetry, and its bytes. Gives the addresses (to be) erased. `keep_out`: its value stays out from now on.
 
+        What was captured of a project is erased too, and of a call the words of its events; it is not captured again. Lessons are not: `afl memory`.
+
         The audit holds who, when, `because` and a fingerprint of the address. Raises `StoreError` (AFL-STORE-032) when another process still
         holds the bytes: the rows are gone, and the next forget, `sweep` or opening does the rest.
         """
@@ -189,6 +191,15 @@ class Memory(Exchanged):
         found = erase.subject_hashes(self._files.reader(), subject, space, self._cover)
         return self._forget(found, "forget_subject", subject, (subject,), keep_out=keep_out, dry_run=dry_run, because=because)
 
+    def forget_session(
+        self, session_id: str, ns: str | None = ANY_NS, *, keep_out: bool = False, dry_run: bool = False, because: str = ""
+    ) -> list[str]:
+        """Erase every grain of a session, by default in every namespace: what was captured of it and what was recorded for it. Lessons stay."""
+        demand(self.scopes, "forget")
+        space = None if ns == ANY_NS else ns or self.ns
+        found = erase.session_hashes(self._files.reader(), session_id, space, self._cover)
+        return self._forget(found, "forget_session", session_id, (), keep_out=keep_out, dry_run=dry_run, because=because)
+
     def sweep(self) -> bool:
         """Finish a forget that broke off or met a reader; False when there was nothing left to do."""
         demand(self.scopes, "forget")
@@ -197,7 +208,7 @@ class Memory(Exchanged):
     def allow(self, type: str, fields: Mapping[str, Any] | None = None, **more: Any) -> bool:
         """Let a value in again that was forgotten with `keep_out`; False when it was not kept out. `stats` counts those that are."""
         demand(self.scopes, "forget")
-        grain = self._made(type, {**(fields or {}), **more})
+        grain = self._shaped(type, {**(fields or {}), **more})
         with self._files.writer() as db:
             allowed = tombstones.allow(db, grain, self._cover)
             if allowed:
@@ -353,7 +364,8 @@ class Memory(Exchanged):
     ) -> list[str]:
         demand(self.scopes, "forget")
         for address in addresses:
-            self._mine(self._files.reader(), address)
+            grain = self._there(self._files.reader(), address).grain
+            refuse_to_erase(grain.ns, is_lesson=grain.type is GrainType.LESSON)
         if addresses and not dry_run:
             body = {"grains_erased": len(addresses), "keep_out": keep_out}
             self._erase(addresses, texts, keep_out=keep_out, noted=lambda db, now: self._audit(db, verb, named, body, because, now))

@@ -12,12 +12,15 @@ from afl_core.api import held, notes
 from afl_core.api.home import Home
 from afl_core.capture.projects import locate
 from afl_core.memory import native
-from afl_core.model.errors import CaptureError
+from afl_core.model.errors import CaptureError, StoreError
 from afl_core.model.lesson import project_ns
 from afl_core.spec.host import HostAdapter
 from afl_core.spec.native_memory import KeepsMemory
 from afl_core.store import sessions
 from afl_core.store.connection import writing
+
+KEPT_OUT = "AFL-STORE-030"
+"""A note whose words were forgotten and stay out."""
 
 
 @attrs.frozen
@@ -81,6 +84,11 @@ def _one(home: Home, host: str, keeper: KeepsMemory, ns: str, path: Path, dry_ru
         return Row(host, path.name, action)
     grain = ""
     if not dry_run:
-        with writing(home.db):
-            grain = native.store(home.db, ns, fact, home.clock())
+        try:
+            with writing(home.db):
+                grain = native.store(home.db, ns, fact, home.clock())
+        except StoreError as bad:
+            if bad.code != KEPT_OUT:
+                raise
+            return Row(host, path.name, "skipped", bad.sentence)
     return Row(host, path.name, action or "imported", grain=grain)

@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from afl_core.api.connections import Connections
 from afl_core.api.reserved import demand, narrowed, refuse_reserved
-from afl_core.memory import erase, index
+from afl_core.memory import erase, evidence, index
 from afl_core.memory.rank import DEFAULT, Ranked, Weights
 from afl_core.memory.telemetry import Telemetry, mode_of
 from afl_core.model.clock import Clock, now_ms
@@ -100,14 +100,17 @@ class Opened:
         return self._files.writer()
 
     def _made(self, type: str, fields: Mapping[str, Any]) -> Grain:
+        grain = self._shaped(type, fields)
+        refuse_reserved(grain.ns)
+        return grain
+
+    def _shaped(self, type: str, fields: Mapping[str, Any]) -> Grain:
         try:
             kind = GrainType(type)
         except ValueError as bad:
             known = ", ".join(one.value for one in GrainType)
             raise ModelError(f"{type!r} is no type of a grain; there are {known}", code="AFL-MODEL-003") from bad
-        grain = make(kind, {"namespace": self.ns, **{key: value for key, value in fields.items() if value is not None}}, self._clock())
-        refuse_reserved(grain.ns)
-        return grain
+        return make(kind, {"namespace": self.ns, **{key: value for key, value in fields.items() if value is not None}}, self._clock())
 
     def _there(self, db: Connection, address: str) -> grains.Stored:
         there = grains.get(db, address, self._cover)
@@ -185,8 +188,10 @@ class Opened:
         now = self._clock()
         with self._files.writer(durable=True) as db:
             gone = [erase.forget(db, address, now, keep_out=keep_out, cover=self._cover) for address in addresses]
+            stretches = {name for one in gone for name in evidence.forget_call(db, one.grain)}
             words = erase.gone_words(db, gone, self._cover)
             noted(db, now)
+        evidence.drop(self.path, stretches, self._files.writer)
         self._telemetry.scrub(addresses, texts, words)
         self._sweep()
 

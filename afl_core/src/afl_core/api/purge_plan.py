@@ -12,7 +12,7 @@ import attrs
 from afl_core.memory.signatures import signature
 from afl_core.memory.write import MAX_ERROR, MAX_INPUT
 from afl_core.model.codec import canonical
-from afl_core.model.grain import Grain, GrainType, make
+from afl_core.model.grain import Grain, GrainType, formed
 from afl_core.redaction.chain import Chain
 from afl_core.redaction.places import Places
 from afl_core.redaction.rewriting import Rewriter
@@ -196,7 +196,7 @@ class _Planner:
                 new = {**new, "derived_from": self.moved[new["derived_from"]]}
             if new == fields:
                 continue
-            grain = make(kind, new, new["created_at"])
+            grain = formed(kind, new, new["created_at"])
             error = str(new.get("error") or "")
             signed = signature(error) if kind is GrainType.TOOL and error else None
             self.moved[address] = grain.hash

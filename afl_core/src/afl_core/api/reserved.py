@@ -6,8 +6,9 @@ from collections.abc import Collection
 
 from afl_core.model.errors import AflError, ModelError
 
-RESERVED = ("afl-loop", "global")
-RESERVED_BEGINNINGS = ("agent:", "project:")
+LOOP_NS, AGENT_NS = "afl-loop", "agent:"
+RESERVED = (LOOP_NS, "global")
+RESERVED_BEGINNINGS = (AGENT_NS, "project:")
 SCOPES = frozenset({"read", "write", "forget", "review", "apply"})
 
 
@@ -24,6 +25,20 @@ def refuse_reserved(ns: str) -> None:
             f"namespace {ns!r} is written only by its owner",
             code="AFL-MODEL-006",
             hint="use another namespace; lessons are changed with: afl memory",
+        )
+
+
+def refuse_to_erase(ns: str, *, is_lesson: bool) -> None:
+    """Raise `ModelError` (AFL-MODEL-009) for what governs agents. What was captured or remembered of somebody may be erased, in any namespace."""
+    if is_lesson:
+        raise ModelError(
+            "a lesson is not erased like other grains: reports, deliveries and undo stand on it",
+            code="AFL-MODEL-009",
+            hint="switch it off with: afl memory disable",
+        )
+    if ns == LOOP_NS or ns.startswith(AGENT_NS):
+        raise ModelError(
+            f"namespace {ns!r} holds who decided what, and stays", code="AFL-MODEL-009", hint="forget the grains that it speaks of"
         )
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import functools
+from typing import TYPE_CHECKING
+
 import click
 
 from afl_core.cli.grain_lines import counted, lines
@@ -10,29 +13,36 @@ from afl_core.cli.options import plain
 from afl_core.cli.standard_input import is_terminal
 from afl_core.model.errors import AflError
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from afl_core.api.memory import Memory
+
 SHOWN = 20
 """Grains that are shown before they go; of more their number is said."""
 UNASKED = "AFL-USAGE-003"
 
 
 @click.command(
-    help="Erase grains, down to their bytes: one by its address, or every fact about a subject and its parts. What is to go is shown first, and"
-    " goes when you say so. This cannot be undone."
+    help="Erase grains, down to their bytes: one by its address, every fact about a subject and its parts, or all of a session. What is to go is"
+    " shown first, and goes when you say so. What hooks captured may go too, and is not captured again. This cannot be undone."
 )
 @click.argument("hash", required=False)
 @click.option("--subject", metavar="NAME", help="Every fact about this subject and its parts (`pat`, `pat#visit1`, never `patricia`).")
+@click.option("--session", metavar="ID", help="Every grain of this session, in every namespace unless --ns names one.")
 @click.option("--keep-out", is_flag=True, help="Let the values stay out from now on, in every spelling.")
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @on_memory
-def forget(asked: Asked, hash: str | None, subject: str | None, keep_out: bool, dry_run: bool, yes: bool) -> None:
+def forget(asked: Asked, hash: str | None, subject: str | None, session: str | None, keep_out: bool, dry_run: bool, yes: bool) -> None:
     """Forget."""
-    if (hash is None) == (subject is None):
-        raise click.UsageError("say what to forget: the address of a grain, or --subject", click.get_current_context())
-    told = {"command": "forget", "subject": subject, "keep_out": keep_out}
-    with asked.memory(one_ns=True) as opened:
+    if [hash, subject, session].count(None) != 2:
+        raise click.UsageError("say what to forget: the address of a grain, --subject or --session", click.get_current_context())
+    told = {"command": "forget", "subject": subject, "session": session, "keep_out": keep_out}
+    with asked.memory(one_ns=session is None) as opened:
         memory = opened.memory
-        found = memory.forget(hash, dry_run=True) if hash is not None else memory.forget_subject(str(subject), dry_run=True)
+        erase = _erasing(memory, hash, subject, session, opened.ns)
+        found = erase(dry_run=True)
         shown = lines((memory.get(one) for one in found[:SHOWN]), opened.now())
         if len(found) > SHOWN:
             shown.append(f"… and {len(found) - SHOWN} more")
@@ -42,9 +52,17 @@ def forget(asked: Asked, hash: str | None, subject: str | None, keep_out: bool, 
             return
         if not yes:
             _confirmed(shown, len(found))
-        gone = memory.forget(found[0], keep_out=keep_out) if hash is not None else memory.forget_subject(str(subject), keep_out=keep_out)
+        gone = erase(keep_out=keep_out)
     ends = f"forgot {counted(len(gone))}" + ("; the values stay out" if keep_out else "")
     asked.answer.give({**told, "dry_run": False, "hashes": gone, "forgotten": len(gone)}, [*(shown if yes else []), ends])
+
+
+def _erasing(memory: Memory, hash: str | None, subject: str | None, session: str | None, ns: str | None) -> Callable[..., list[str]]:
+    if hash is not None:
+        return functools.partial(memory.forget, hash)
+    if subject is not None:
+        return functools.partial(memory.forget_subject, subject)
+    return functools.partial(memory.forget_session, str(session), ns or "*")
 
 
 def _confirmed(shown: list[str], count: int) -> None:

@@ -19,7 +19,7 @@ import attrs
 from afl_core.exchange.errors import ExchangeError
 from afl_core.model.codec import canonical, loads
 from afl_core.model.errors import ModelError
-from afl_core.model.grain import MAX_BYTES, Grain, GrainType, make
+from afl_core.model.grain import MAX_BYTES, Grain, GrainType, formed, unfit
 from afl_core.store import operations
 from afl_core.store.bundles import Event, Row
 
@@ -45,12 +45,13 @@ class Header:
 
 @attrs.frozen
 class Add:
-    """A grain."""
+    """A grain. `unfit`: which rule of its type it breaks, '' for none; a grain that was stored before there was the rule may."""
 
     grain: Grain
     derived_from: str | None
     head: bool | None
     turns: int
+    unfit: str = ""
 
 
 @attrs.frozen
@@ -149,12 +150,12 @@ def read_line(line: bytes) -> Line:
 def _read_add(body: dict[str, Any]) -> Add:
     _must(isinstance(body.get("fields"), dict) and "created_at" in body["fields"], "fields are missing")
     _must(body.get("type") in _TYPES, f"type {body.get('type')!r} is not known")
-    grain = make(GrainType(body["type"]), body["fields"], 0)
+    grain = formed(GrainType(body["type"]), body["fields"], 0)
     _must(grain.hash == body["hash"], f"the address of what it says is {grain.hash[:12]}, not {body['hash'][:12]}")
     turns, derived = body.get("turns", 0), body.get("derived_from")
     _must(_is_count(turns), "turns is not a count")
     _must(derived is None or isinstance(derived, str), "derived_from is not text")
-    return Add(grain, derived, _head_of(body), turns)
+    return Add(grain, derived, _head_of(body), turns, unfit(grain))
 
 
 _TYPES = {one.value for one in GrainType}

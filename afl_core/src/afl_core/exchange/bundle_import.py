@@ -169,4 +169,4 @@ def _owned(access: Access, ns: str, *, restoring: bool) -> str:
 
 
 def _refusal(db: sqlite3.Connection, access: Access, join: Join, line: Add, *, restoring: bool) -> str:
-    return _owned(access, line.grain.ns, restoring=restoring) or join.refusal(db, line.grain)
+    return line.unfit or _owned(access, line.grain.ns, restoring=restoring) or join.refusal(db, line.grain)

@@ -16,7 +16,7 @@ from afl_core.model.errors import StoreError
 from afl_core.model.grain import GrainType
 from afl_core.model.grain_text import searchable
 from afl_core.model.lesson import project_ns
-from afl_core.store import grains, kinds, operations, status, terms, wal
+from afl_core.store import calls, grains, kinds, operations, status, terms, wal
 from afl_core.store.connection import writing
 from afl_core.store.cover import PLAIN, Cover
 
@@ -28,13 +28,14 @@ def forget(db: sqlite3.Connection, address: str, now: int, *, keep_out: bool, co
     """Delete a grain with everything that is kept of it; gives what it was. In the caller's transaction; `sweep` afterwards removes the bytes.
 
     Another live grain of its thing becomes the head; what it had taken the place of is linked to what took its own. `keep_out`: its value cannot
-    be added again, in no spelling.
+    be added again, in no spelling. A call of a session stays out of what is captured in any case: its transcript may be read again.
     """
     there = grains.get(db, address, cover)
     if there is None:
         raise StoreError(f"there is no grain {address[:12]}", code="AFL-STORE-020", hint="use the hash of a grain that is there")
     if keep_out:
         tombstones.bury(db, there.grain, now, cover)
+    tombstones.bury_call(db, there.grain, now, cover)
     key = there.grain.head_key
     tips = grains.heads(db, key, cover) if key is not None else []
     index.remove(db, there, cover)
@@ -100,6 +101,11 @@ def gone_words(db: sqlite3.Connection, forgotten: Sequence[grains.Stored], cover
     named = {cover.name(term): term for term in said}
     left = terms.frequencies(db, list(named), 1)
     return {term for name, term in named.items() if name not in left}
+
+
+def session_hashes(db: sqlite3.Connection, session_id: str, ns: str | None, cover: Cover = PLAIN) -> list[str]:
+    """The grains of a session. Lessons are changed elsewhere."""
+    return calls.of_session(db, cover.name(session_id), ns)
 
 
 def subject_hashes(db: sqlite3.Connection, subject: str, ns: str | None, cover: Cover = PLAIN) -> Sequence[str]:

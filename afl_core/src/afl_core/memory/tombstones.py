@@ -1,4 +1,4 @@
-"""Values that stay out after they were forgotten: compared by what they look like, kept as keyed hashes only."""
+"""Values and captured calls that stay out after they were forgotten: compared by what they look like, kept as keyed hashes only."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import sqlite3
 
 from afl_core.model.errors import StoreError
-from afl_core.model.grain import Grain
+from afl_core.model.grain import Grain, GrainType
 from afl_core.model.grain_text import value_of
 from afl_core.model.skeleton import skeleton
 from afl_core.store import operations, status
@@ -25,9 +25,30 @@ def bury(db: sqlite3.Connection, grain: Grain, now: int, cover: Cover) -> None:
     operations.bury(db, hash_of(db, grain, cover), now)
 
 
+def bury_call(db: sqlite3.Connection, grain: Grain, now: int, cover: Cover) -> None:
+    """Let a forgotten call of a session stay out of what is captured, whatever is kept of it the next time. A grain that is no call is nothing here."""
+    if (call := _call(grain)) is not None:
+        operations.bury(db, _hash(db, call, cover), now)
+
+
+def was_forgotten(db: sqlite3.Connection, grain: Grain, cover: Cover) -> bool:
+    """Whether capture leaves a grain out: its value stays out, or it was forgotten itself. Whoever adds it on purpose may."""
+    if is_buried(db, grain, cover):
+        return True
+    call = _call(grain)
+    if call is None:
+        return operations.was_forgotten(db, grain.hash)
+    return operations.any_buried(db) and operations.is_buried(db, _hash(db, call, cover))
+
+
 def allow(db: sqlite3.Connection, grain: Grain, cover: Cover) -> bool:
-    """Let the grain's value in again; False when it was not kept out."""
-    return operations.any_buried(db) and operations.unbury(db, hash_of(db, grain, cover))
+    """Let the grain's value in again, and the call it tells of; False when neither was kept out."""
+    if not operations.any_buried(db):
+        return False
+    call = _call(grain)
+    hashes = [hash_of(db, grain, cover), *([] if call is None else [_hash(db, call, cover)])]
+    allowed = [operations.unbury(db, one) for one in hashes]
+    return any(allowed)
 
 
 def is_buried(db: sqlite3.Connection, grain: Grain, cover: Cover) -> bool:
@@ -47,9 +68,18 @@ def refuse_buried(db: sqlite3.Connection, grain: Grain, cover: Cover) -> None:
 
 def hash_of(db: sqlite3.Connection, grain: Grain, cover: Cover) -> str:
     """The keyed hash of a grain's value. Makes the key when there is none: in a write transaction only."""
+    return _hash(db, "\0".join(skeleton(part) for part in value_of(grain).split("\0")), cover)
+
+
+def _call(grain: Grain) -> str | None:
+    """Which call of which session a tool grain tells of."""
+    session, call = grain.fields.get("session_id"), grain.fields.get("tool_call_id")
+    return f"call\0{session}\0{call}" if grain.type is GrainType.TOOL and session is not None and call is not None else None
+
+
+def _hash(db: sqlite3.Connection, text: str, cover: Cover) -> str:
     key = status.meta(db, KEY)
     if not key:
         key = os.urandom(32).hex()
         status.set_meta(db, KEY, key)
-    value = "\0".join(skeleton(part) for part in value_of(grain).split("\0"))
-    return cover.name(keyed_hash(bytes.fromhex(key), "tombstone", value.encode()))
+    return cover.name(keyed_hash(bytes.fromhex(key), "tombstone", text.encode()))

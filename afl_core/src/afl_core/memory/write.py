@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import attrs
 
 from afl_core.memory.signatures import signature
-from afl_core.memory.tombstones import is_buried, refuse_buried
+from afl_core.memory.tombstones import refuse_buried, was_forgotten
 from afl_core.model.clock import now_ms
 from afl_core.model.errors import StoreError
 from afl_core.model.grain import Grain, GrainType, HeadKey, make
@@ -224,7 +224,7 @@ def record_tool_calls(db: sqlite3.Connection, ns: str, session_id: str, calls: S
     new: dict[str, tuple[Grain, str | None]] = {}
     any_out = operations.any_buried(db)
     for name, one in zip(names, signed, strict=True):
-        if name not in known and not (any_out and is_buried(db, one[0], cover)):
+        if name not in known and not (any_out and was_forgotten(db, one[0], cover)):
             new.setdefault(name, one)
     grains.insert_all(db, list(new.values()), cover)
     return [grain.hash for grain, _ in new.values()]

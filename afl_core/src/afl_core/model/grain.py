@@ -98,17 +98,35 @@ def make(type: GrainType, fields: Mapping[str, Any], now: int) -> Grain:
 
     Unknown keys are kept. A key whose value is None is absent.
     """
+    grain = formed(type, fields, now)
+    _check(type, grain.fields)
+    return grain
+
+
+def formed(type: GrainType, fields: Mapping[str, Any], now: int) -> Grain:
+    """The same without the rules of its type: for grains that were made when the rules were others, and are only read or moved.
+
+    Raises `ModelError` (AFL-MODEL-003) for what has no canonical form.
+    """
     clean = _object({key: value for key, value in fields.items() if value is not None}, type.value, 0)
     clean.setdefault("namespace", DEFAULT_NS)
     clean.setdefault("created_at", now)
     for name in _TIMES & clean.keys():
         clean[name] = _whole(clean[name], f"{type.value}.{name}")
-    _check(type, clean)
     body = canonical(clean)
     text = _addressed(type, body)
     if len(text) > MAX_BYTES:
         raise ModelError(f"{type.value} grain has {len(text)} bytes, at most {MAX_BYTES}", code=_INVALID)
     return Grain(type, clean, hashlib.sha256(text).hexdigest(), body)
+
+
+def unfit(grain: Grain) -> str:
+    """Which rule of its type a grain breaks, in a sentence that names the field; '' when it keeps them all."""
+    try:
+        _check(grain.type, grain.fields)
+    except ModelError as bad:
+        return bad.sentence
+    return ""
 
 
 def address_text(type: GrainType, fields: Mapping[str, Any]) -> bytes:
@@ -207,13 +225,19 @@ _REQUIRED: dict[GrainType, tuple[str, ...]] = {
     GrainType.TOOL: ("tool_name",),
     GrainType.SKILL: ("name", "description"),
     GrainType.LESSON: ("lesson_id", "severity", "method_class", "class_id"),
+    GrainType.OBSERVATION: ("content",),
+    GrainType.GOAL: ("description",),
 }
+_INSTEAD = {(GrainType.OBSERVATION, "content"): "object", (GrainType.GOAL, "description"): "object"}
+"""Where other stores keep what is required: it counts when the field itself is not there."""
 
 
-def _check(type: GrainType, fields: dict[str, Any]) -> None:
+def _check(type: GrainType, fields: Mapping[str, Any]) -> None:
     where = type.value
     for name in _REQUIRED.get(type, ()):
         value = fields.get(name)
+        if value is None and (other := _INSTEAD.get((type, name))) is not None:
+            value = fields.get(other)
         if not isinstance(value, str) or not value.strip():
             raise ModelError(f"{where}.{name} is missing or blank", code=_INVALID)
     _check_kinds(where, fields)
@@ -235,7 +259,7 @@ def _check(type: GrainType, fields: dict[str, Any]) -> None:
         _check_lesson(where, fields)
 
 
-def _check_kinds(where: str, fields: dict[str, Any]) -> None:
+def _check_kinds(where: str, fields: Mapping[str, Any]) -> None:
     """Fields that any grain may have; most have few of them, so a sentence is made only for one that is there."""
     for name in _STRINGS:
         if name in fields:
@@ -256,7 +280,7 @@ def _check_related(where: str, related: Any) -> None:
         _must(_is_number(item.get("weight", 1)), f"{where}.related_to holds a weight that is not a number")
 
 
-def _check_lesson(where: str, fields: dict[str, Any]) -> None:
+def _check_lesson(where: str, fields: Mapping[str, Any]) -> None:
     _must(
         fields["severity"] in {each.value for each in Severity if each is not Severity.MINOR},
         f"{where}.severity is none of Major, Critical, Blocker",

@@ -163,14 +163,15 @@ def place_in_transcript(db: sqlite3.Connection, event_id: str, seen: Event, blob
 def read_again(db: sqlite3.Connection, event_id: str, seen: Event, manifest: Mapping[str, int]) -> None:
     """A later reading of the same words knew what stood before them: their epoch, and more secrets; a text that hides less gives way.
 
-    What a fork reads again of its origin belongs to the origin, whose secrets and epochs the fork need not have seen, and stays as it is.
+    What a fork reads again of its origin belongs to the origin, whose secrets and epochs the fork need not have seen, and stays as it is. So does
+    an event without words: they were forgotten.
     """
     row = db.execute(
         "SELECT text, manifest_json, epoch FROM events WHERE event_id = ? AND session_id = ?", (event_id, seen.session_id)
     ).fetchone()
     if row is None:
         return
-    if row[0] != seen.text and sum(manifest.values()) > sum(json.loads(row[1]).values()):
+    if row[0] and row[0] != seen.text and sum(manifest.values()) > sum(json.loads(row[1]).values()):
         text, counts = seen.text, json.dumps(dict(sorted(manifest.items())))
         db.execute("UPDATE events SET text = ?, manifest_json = ? WHERE event_id = ?", (text, counts, event_id))
     if row[2] != seen.epoch:

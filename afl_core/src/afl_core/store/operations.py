@@ -64,6 +64,11 @@ def forgotten(db: sqlite3.Connection, after: int = 0) -> list[Operation]:
     return [one for one in in_order(db, after) if one.op == FORGET]
 
 
+def was_forgotten(db: sqlite3.Connection, address: str) -> bool:
+    """Whether a grain of this address was forgotten."""
+    return db.execute("SELECT 1 FROM operations WHERE hash = ? AND op = ? LIMIT 1", (address, FORGET)).fetchone() is not None
+
+
 def _read(row: Sequence[object]) -> Operation:
     *plain, heads = row
     there = Operation(*plain)  # type: ignore[arg-type]

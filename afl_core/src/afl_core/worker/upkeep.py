@@ -12,6 +12,7 @@ from afl_core.memory.erase import expire
 from afl_core.model.clock import DAY_MS
 from afl_core.review.context import sweep as sweep_contexts
 from afl_core.store import status
+from afl_core.store.calls import is_pointed_at
 from afl_core.store.connection import writing
 from afl_core.worker.key_sweep import sweep_keys
 
@@ -113,15 +114,11 @@ def sweep_blobs(home: Home, now: int) -> int:
     """
     removed = 0
     for name, modified in list(home.blobs.names()):
-        if now - modified <= ORPHAN_MS or _is_pointed_at(home.db, name):
+        if now - modified <= ORPHAN_MS or is_pointed_at(home.db, name):
             continue
         with writing(home.db):
-            removed += not _is_pointed_at(home.db, name) and home.blobs.remove(name)
+            removed += not is_pointed_at(home.db, name) and home.blobs.remove(name)
     return removed
-
-
-def _is_pointed_at(db: sqlite3.Connection, name: str) -> bool:
-    return db.execute("SELECT 1 FROM events WHERE blob = ? LIMIT 1", (name,)).fetchone() is not None
 
 
 def forget_transcripts(db: sqlite3.Connection, before: int) -> int:
