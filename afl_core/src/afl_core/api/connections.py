@@ -5,11 +5,14 @@ from __future__ import annotations
 import contextlib
 import sqlite3
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import TypeVar
 
 from afl_core.model.errors import StoreError
 from afl_core.store import inherited
 from afl_core.store.connection import connect, writing
+
+Done = TypeVar("Done")
 
 
 class Connections:
@@ -23,7 +26,7 @@ class Connections:
         self.path = path
         self._closed = False
         self._begin()
-        inherited.after_fork(self._after_fork)
+        inherited.after_fork(self, Connections._after_fork)
 
     def reader(self) -> sqlite3.Connection:
         """This thread's connection."""
@@ -43,6 +46,12 @@ class Connections:
         db = self.reader()
         with self._lock, writing(db, durable=durable):
             yield db
+
+    def in_turn(self, write: Callable[[sqlite3.Connection], Done]) -> Done:
+        """Let something write that is a transaction of its own; writers of other threads wait here."""
+        db = self.reader()
+        with self._lock:
+            return write(db)
 
     def close(self) -> None:
         """Close every thread's connection."""

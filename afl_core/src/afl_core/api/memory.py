@@ -53,8 +53,9 @@ class Memory(Exchanged):
     def add(self, type: str, fields: Mapping[str, Any] | None = None, **more: Any) -> str:
         """Store a grain; gives its address. One that is there already is left as it is. Raises `ModelError` naming the field that is wrong."""
         grain = self._made(type, {**(fields or {}), **more})
-        with self._writing() as db:
-            write.add(db, grain, cover=self._cover)
+        if not self._added(grain):
+            with self._writing() as db:
+                write.add(db, grain, cover=self._cover)
         self._index_later(1)
         return grain.hash
 
@@ -62,13 +63,14 @@ class Memory(Exchanged):
         """Store a fact; where a head of its subject and relation already says all that is given here, gives that one's address."""
         fields = {"subject": subject, "relation": relation, "object": object, "confidence": confidence, **more}
         grain = self._made(GrainType.FACT.value, fields)
-        key = HeadKey(grain.ns, grain.fields["subject"], grain.fields["relation"])
-        with self._writing() as db:
-            for head in grains.heads(db, key, self._cover):
-                there = grains.get(db, head, self._cover)
-                if there is not None and says(there.grain, grain):
-                    return head
-            write.add(db, grain, cover=self._cover)
+        if not self._added(grain):
+            key = HeadKey(grain.ns, grain.fields["subject"], grain.fields["relation"])
+            with self._writing() as db:
+                for head in grains.heads(db, key, self._cover):
+                    there = grains.get(db, head, self._cover)
+                    if there is not None and says(there.grain, grain):
+                        return head
+                write.add(db, grain, cover=self._cover)
         self._index_later(1)
         return grain.hash
 
@@ -102,8 +104,10 @@ class Memory(Exchanged):
             "input": given,
         }
         grain = self._made(GrainType.TOOL.value, {**fields, **more})
-        with self._writing() as db:
-            address = write.record_call(db, grain, cover=self._cover)
+        address = grain.hash
+        if not self._added(grain):
+            with self._writing() as db:
+                address = write.record_call(db, grain, cover=self._cover)
         self._index_later(1)
         return address
 

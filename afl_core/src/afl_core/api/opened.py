@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from afl_core.api.connections import Connections
 from afl_core.api.reserved import demand, narrowed, refuse_reserved
-from afl_core.memory import erase, evidence, index
+from afl_core.memory import erase, evidence, index, write
 from afl_core.memory.rank import DEFAULT, Ranked, Weights
 from afl_core.memory.telemetry import Telemetry, mode_of
 from afl_core.model.clock import Clock, now_ms
@@ -99,6 +99,11 @@ class Opened:
         demand(self.scopes, "write")
         return self._files.writer()
 
+    def _added(self, grain: Grain) -> bool:
+        """Whether a grain could be added as it is; False: something has to be looked at first."""
+        demand(self.scopes, "write")
+        return self._files.in_turn(lambda db: write.add_unopposed(db, grain, cover=self._cover))
+
     def _made(self, type: str, fields: Mapping[str, Any]) -> Grain:
         grain = self._shaped(type, fields)
         refuse_reserved(grain.ns)
@@ -110,7 +115,7 @@ class Opened:
         except ValueError as bad:
             known = ", ".join(one.value for one in GrainType)
             raise ModelError(f"{type!r} is no type of a grain; there are {known}", code="AFL-MODEL-003") from bad
-        return make(kind, {"namespace": self.ns, **{key: value for key, value in fields.items() if value is not None}}, self._clock())
+        return make(kind, fields, self._clock(), self.ns)
 
     def _there(self, db: Connection, address: str) -> grains.Stored:
         there = grains.get(db, address, self._cover)

@@ -66,7 +66,7 @@ class Telemetry:
         self._stop = threading.Event()
         self._flushes = 0
         self._begin()
-        inherited.after_fork(self._after_fork)
+        inherited.after_fork(self, Telemetry._after_fork)
 
     def recalled(self, one: Recalled) -> None:
         """Note a recall; returns at once."""

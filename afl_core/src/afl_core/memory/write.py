@@ -45,6 +45,14 @@ def add(db: sqlite3.Connection, grain: Grain, *, cover: Cover = PLAIN) -> str:
     return grain.hash
 
 
+def add_unopposed(db: sqlite3.Connection, grain: Grain, *, cover: Cover = PLAIN) -> bool:
+    """`add` and `record_call` in a transaction of their own for the grains that nothing stands against, which are nearly all.
+
+    False, and nothing is written, where something has to be looked at.
+    """
+    return grains.insert_unopposed(db, grain, signature=_signature(grain), cover=cover)
+
+
 def add_all(db: sqlite3.Connection, many: Sequence[Grain], *, cover: Cover = PLAIN) -> list[str]:
     """`add` for many at once, with the same outcome as one after the other."""
     return [add(db, grain, cover=cover) for grain in many]
@@ -52,9 +60,12 @@ def add_all(db: sqlite3.Connection, many: Sequence[Grain], *, cover: Cover = PLA
 
 def insert(db: sqlite3.Connection, grain: Grain, *, derived_from: str | None = None, head: bool = False, cover: Cover = PLAIN) -> None:
     """A row for a grain that is not there, with the signature of its text when it is a failed call of a tool. Decides nothing else."""
+    grains.insert(db, grain, derived_from=derived_from, signature=_signature(grain), head=head, cover=cover)
+
+
+def _signature(grain: Grain) -> str | None:
     failed = grain.type is GrainType.TOOL and grain.fields.get("is_error") is True
-    mark = signature(tool_text(grain.fields)) if failed else None
-    grains.insert(db, grain, derived_from=derived_from, signature=mark, head=head, cover=cover)
+    return signature(tool_text(grain.fields)) if failed else None
 
 
 def supersede(db: sqlite3.Connection, old: str, new: Grain, *, cover: Cover = PLAIN) -> str:

@@ -9,7 +9,7 @@ import contextlib
 import os
 import sqlite3
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from afl_core.model.errors import StoreError
@@ -141,6 +141,23 @@ def writing(db: sqlite3.Connection, *, durable: bool = False) -> Iterator[sqlite
     finally:
         if durable:
             db.execute("PRAGMA synchronous = NORMAL")
+
+
+SAME_SCHEMA = f"(SELECT user_version FROM pragma_user_version) = {SCHEMA_VERSION}"  # noqa: S608 - a number
+"""What a statement that is `written_alone` has to demand, as a condition."""
+
+
+def written_alone(db: sqlite3.Connection, statement: str, values: Sequence[object]) -> int:
+    """Run one statement that is a transaction of its own, for the writes that are made one by one; gives how many rows it wrote.
+
+    It costs half of what `writing` does, and nobody sees it halfway. The statement demands `SAME_SCHEMA` itself and writes nothing otherwise.
+    """
+    try:
+        return db.execute(statement, values).rowcount
+    except sqlite3.DatabaseError as bad:
+        if isinstance(bad, (sqlite3.IntegrityError, sqlite3.ProgrammingError)):
+            raise
+        raise explain(bad, _name(db)) from bad
 
 
 def _rollback(db: sqlite3.Connection) -> None:

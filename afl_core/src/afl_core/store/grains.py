@@ -8,7 +8,8 @@ from typing import Any
 
 import attrs
 
-from afl_core.model.grain import Grain, GrainType, HeadKey, kept
+from afl_core.model.grain import HEADED, Grain, GrainType, HeadKey, kept
+from afl_core.store.connection import SAME_SCHEMA, written_alone
 from afl_core.store.cover import PLAIN, Cover
 from afl_core.store.kinds import namespaces
 
@@ -84,10 +85,28 @@ def insert_all(db: sqlite3.Connection, signed: Sequence[tuple[Grain, str | None]
     db.executemany(_INSERT, [_row(grain, None, signature, head=False, cover=cover) for grain, signature in signed])
 
 
-_INSERT = (
-    "INSERT INTO grains (seq, hash, type, ns, created_ms, superseded_by, derived_from, tool_name, is_error, signature, call_id, session_id,"
-    " subject, relation, head, fields_json) VALUES (1 + max((SELECT coalesce(max(seq), 0) FROM grains),"
-    " coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'seq_floor'), 0)), ?, ?, ?, ?, NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+def insert_unopposed(db: sqlite3.Connection, grain: Grain, *, signature: str | None = None, cover: Cover = PLAIN) -> bool:
+    """Insert a grain, the head of its thing where it has one, in a transaction of its own, if nothing has to be decided.
+
+    False, and nothing is written: it is there already, or its call is; its thing has a head; some values are kept out; the schema is another.
+    """
+    row = _row(grain, None, signature, head=grain.type in HEADED, cover=cover)
+    return written_alone(db, _UNOPPOSED, row) == 1
+
+
+_INTO = (
+    "INSERT INTO grains (hash, type, ns, created_ms, derived_from, tool_name, is_error, signature, call_id, session_id, subject, relation, head,"
+    " fields_json, seq)"
+)
+_NEXT = (
+    "1 + max((SELECT coalesce(max(seq), 0) FROM grains), coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'seq_floor'), 0))"
+)
+_INSERT = f"{_INTO} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {_NEXT})"
+_UNOPPOSED = (
+    f"{_INTO} SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, {_NEXT} WHERE {SAME_SCHEMA}"  # noqa: S608 - fixed texts
+    " AND NOT EXISTS (SELECT 1 FROM tombstones) AND NOT EXISTS (SELECT 1 FROM grains WHERE hash = ?1)"
+    " AND NOT EXISTS (SELECT 1 FROM grains WHERE ns = ?3 AND subject = ?11 AND relation = ?12 AND head > 0)"
+    " AND NOT EXISTS (SELECT 1 FROM grains WHERE call_id = ?9 AND +session_id = ?10 AND +ns = ?3)"
 )
 
 

@@ -6,12 +6,15 @@ import os
 import sqlite3
 import weakref
 from collections.abc import Callable, Iterable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
+
+Owner = TypeVar("Owner")
 
 _KEPT: Final[list[sqlite3.Connection]] = []
 """Connections of parents: held until the process ends, so that nothing closes them."""
 
-_TOLD: Final[set[weakref.WeakMethod[Any]]] = set()
+_TOLD: Final[weakref.WeakKeyDictionary[Any, Callable[[Any], None]]] = weakref.WeakKeyDictionary()
+"""Objects that live, and what each does in a child."""
 
 
 def keep(connections: Iterable[sqlite3.Connection]) -> None:
@@ -19,15 +22,14 @@ def keep(connections: Iterable[sqlite3.Connection]) -> None:
     _KEPT.extend(connections)
 
 
-def after_fork(method: Callable[[], None]) -> None:
-    """Call a method of an object in every child this process forks, as long as the object lives."""
-    _TOLD.add(weakref.WeakMethod(method, _TOLD.discard))
+def after_fork(owner: Owner, tell: Callable[[Owner], None]) -> None:
+    """Call a function with an object in every child this process forks, as long as the object lives."""
+    _TOLD[owner] = tell
 
 
 def _tell() -> None:
-    for held in list(_TOLD):
-        if (call := held()) is not None:
-            call()
+    for owner, tell in list(_TOLD.items()):
+        tell(owner)
 
 
 if hasattr(os, "register_at_fork"):  # there is no fork on Windows
