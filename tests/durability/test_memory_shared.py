@@ -97,7 +97,7 @@ def test_a_locked_file_is_waited_for_and_then_it_is_said_who_to_look_for(tmp_pat
         with pytest.raises(StoreError) as locked:
             memory.add_fact("a", "b", "c")
         assert locked.value.code == "AFL-STORE-005"
-        assert str(path) in locked.value.hint
+        assert str(path) in locked.value.sentence
         assert memory.recall("a") == []
         memory._files.reader().execute("PRAGMA busy_timeout = 10000")
         later = threading.Timer(0.2, holds.rollback)

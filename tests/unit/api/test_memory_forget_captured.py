@@ -39,7 +39,9 @@ def world(home):
     made = worlds.World(home)
     made.session(home / "t.jsonl")
     tape = worlds.Tape(home / "t.jsonl")
-    tape.person("go").call("c1", "Bash", command=f"play {WORD} --password Uhu_Nest_8q").result("c1", f"Exit code 2\nno {WORD} here", True)
+    tape.person("go").call("c1", "Bash", command=f"play {WORD}").result(
+        "c1", f"Exit code 2\nno {WORD} here" + " and nothing else" * 9_000, True
+    )
     tape.call("c2", "Bash", command="make").result("c2", "Exit code 1\nno rule", True).agent("it failed")
     made.absorb()
     yield made

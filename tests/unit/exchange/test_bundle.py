@@ -369,6 +369,41 @@ def test_progress_ends_at_the_whole(memory, empty, bundle):
     assert told[-1][0] == told[-1][1]
 
 
+@pytest.mark.parametrize("form", ["bundle", "facts"])
+def test_what_the_text_index_catches_up_with_is_told_too(memory, empty, bundle, form):
+    rows = [{"subject": "acme", "relation": f"r{number}", "object": "here", "created_at": number} for number in range(3_000)]
+    if form == "facts":
+        bundle.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    else:
+        memory.add_batch([{"type": "fact", **row} for row in rows])
+        memory.export(bundle)
+    told = []
+
+    def progress(done, whole):
+        told.append((done, whole, empty.stats()["not_indexed"]))
+
+    report = empty.import_(bundle, progress=progress)
+    assert report.added == 3_000
+    assert [one[:2] for one in told] == sorted(one[:2] for one in told)
+    assert len({one[1] for one in told}) == 1
+    assert {one[2] for one in told} >= {3_000, 2_000, 1_000, 0}
+    assert told[-1][0] == told[-1][1]
+    behind = [done for done, _, left in told if 0 < left < 3_000 and done > told[-1][1] / 2]
+    assert len(set(behind)) >= 5
+    assert empty.stats()["not_indexed"] == 0
+
+
+def test_a_handle_without_an_index_and_a_dry_run_tell_of_the_file_alone(memory, bundle, tmp_path):
+    memory.add_fact("acme", "is", "here")
+    memory.export(bundle)
+    size = bundle.stat().st_size
+    told = []
+    with opened(tmp_path / "c.afl", index_text=False) as plain:
+        plain.import_(bundle, progress=lambda *both: told.append(both))
+        plain.import_(bundle, dry_run=True, progress=lambda *both: told.append(both))
+    assert told[-1] == (2 * size, 2 * size)
+
+
 def test_a_sealed_memory_leaves_in_clear_and_can_be_sealed_again(memory, tmp_path, bundle):
     with (
         opened(tmp_path / "s.afl", passphrase="a long passphrase") as sealed,

@@ -161,7 +161,7 @@ def test_a_locked_database_says_so_and_a_rolled_back_transaction_leaves_nothing(
     _create(paths)
     first, second = connect(paths.database), connect(paths.database, busy_ms=10)
     with writing(first):
-        with pytest.raises(StoreError, match="is locked by another process") as refused, writing(second):
+        with pytest.raises(StoreError, match="is locked by") as refused, writing(second):
             raise AssertionError("the body must not run")
         assert refused.value.code == "AFL-STORE-005"
     with pytest.raises(ZeroDivisionError), writing(first):

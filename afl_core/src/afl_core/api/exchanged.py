@@ -17,6 +17,29 @@ from afl_core.exchange.access import Access, Progress, silent
 from afl_core.exchange.report import Report
 
 
+class Taking:
+    """Tells how far an import is whose grains are indexed afterwards."""
+
+    def __init__(self, progress: Progress) -> None:
+        self._progress = progress
+        self._whole = self._waiting = 0
+
+    def rows(self, done: int, whole: int) -> None:
+        """So much of the file is done."""
+        self._whole = whole
+        self._progress(done, whole + whole // 2)
+
+    def index(self, left: int) -> None:
+        """So many grains are still to be indexed."""
+        self._waiting = max(self._waiting, left)
+        rest = self._whole // 2
+        self._progress(self._whole + rest - (rest * left // self._waiting if self._waiting else 0), self._whole + rest)
+
+    def end(self) -> None:
+        """Everything is done."""
+        self._progress(self._whole + self._whole // 2, self._whole + self._whole // 2)
+
+
 class Exchanged(Opened):
     """What `Memory` exports and imports with."""
 
@@ -36,12 +59,19 @@ class Exchanged(Opened):
         progress: Progress = silent,
         redact: Callable[[str], str] | None = None,
     ) -> Report:
-        """Take in a bundle, a tool log, facts or a bundle of DejaDB; twice is the same as once. `redact`: what texts of a tool log pass first."""
+        """Take in a bundle, a tool log, facts or a bundle of DejaDB; twice is the same as once. `redact`: what texts of a tool log pass first.
+
+        `progress` is told how much is done and how much there is; what the text index catches up with counts as the last third.
+        """
         demand(self.scopes, "read" if dry_run else "write")
         from afl_core.exchange.imports import import_file
 
-        report = import_file(self._access(), path, format, dry_run=dry_run, progress=progress, redact=redact)
-        self._index_later(report.added)
+        if dry_run or not self.index_text:
+            return import_file(self._access(), path, format, dry_run=dry_run, progress=progress, redact=redact)
+        taking = Taking(progress)
+        report = import_file(self._access(), path, format, progress=taking.rows, redact=redact)
+        self._index_later(report.added, taking.index)
+        taking.end()
         return report
 
     def _access(self) -> Access:

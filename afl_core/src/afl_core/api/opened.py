@@ -148,14 +148,17 @@ class Opened:
 
     # ------------------------------------------------------------------------------------------------------------------------------- the index
 
-    def _index_later(self, added: int) -> None:
+    def _index_later(self, added: int, progress: Callable[[int], None] = lambda _left: None) -> None:
         self._unindexed += added
         if self.index_text and self._unindexed >= index.WAITING:
-            self._index()
+            self._index(progress)
 
-    def _index(self) -> None:
+    def _index(self, progress: Callable[[int], None] = lambda _left: None) -> None:
+        """`progress` is told how many grains are left, before the first and after each few hundred."""
         self._unindexed = 0
-        index.refresh(self._files.reader(), self._cover, turn=self._files.writer)
+        db = self._files.reader()
+        progress(index.waiting(db))
+        index.refresh(db, self._cover, turn=self._files.writer, progress=progress)
 
     def _ready_to_search(self) -> Connection:
         if not self.index_text:

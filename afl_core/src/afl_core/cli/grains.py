@@ -63,7 +63,7 @@ def add(
         **({} if confidence is None else {"confidence": confidence}),
     }
     with asked.memory(makes=True, one_ns=True) as opened:
-        kept, changed = _redacted(opened, fields, redact)
+        kept, changed = redacted(opened, fields, redact)
         said_whole = type == "fact" and all(isinstance(kept.get(name), str) for name in FACT)
         address = opened.memory.add_fact(**kept) if said_whole else opened.memory.add(type, kept)
         one = opened.memory.get(address)
@@ -90,7 +90,7 @@ def record_tool_call(
 
     given = None if input_json is None else loads(input_json, "what --input was given")
     with asked.memory(makes=True, one_ns=True) as opened:
-        kept, changed = _redacted(opened, {"result": result, "input": given}, redact)
+        kept, changed = redacted(opened, {"result": result, "input": given}, redact)
         address = opened.memory.record_tool_call(
             name,
             kept["result"],
@@ -106,7 +106,8 @@ def record_tool_call(
     )
 
 
-def _redacted(opened: Opened, fields: dict[str, Any], redact: bool) -> tuple[dict[str, Any], int]:
+def redacted(opened: Opened, fields: dict[str, Any], redact: bool) -> tuple[dict[str, Any], int]:
+    """Fields as they are stored where they go, and how many of their texts redaction changed."""
     from afl_core.api.by_hand import chain_of, safe
 
     if not (redact or opened.place.is_home):

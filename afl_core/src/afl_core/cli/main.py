@@ -23,6 +23,8 @@ COMMANDS = {
     "history": ("afl_core.cli.finding:history", "Show what was said of a thing before."),
     "forks": ("afl_core.cli.finding:forks", "Show things that copies disagree about."),
     "forget": ("afl_core.cli.forgetting:forget", "Erase grains, down to their bytes."),
+    "sweep": ("afl_core.cli.after_forgetting:sweep", "End a forget that broke off."),
+    "allow": ("afl_core.cli.after_forgetting:allow", "Let a value in again that was forgotten for good."),
     "verify": ("afl_core.cli.finding:verify", "Check that a memory is whole."),
     "import": ("afl_core.cli.exchange:import_", "Take grains over from a file."),
     "export": ("afl_core.cli.exchange:export", "Write grains to a bundle."),

@@ -89,7 +89,7 @@ def sweep(db: sqlite3.Connection, turn: Callable[[], AbstractContextManager[sqli
         raise StoreError(
             "the grains are deleted, but another process is reading: their bytes are still in the write-ahead log",
             code="AFL-STORE-032",
-            hint="close other readers, then call sweep() of the memory; the next forget and the next opening do the same",
+            hint="close other readers, then run: afl sweep (or call sweep()); the next forget and the next opening do the same",
         )
     with turn():
         status.set_meta(db, SWEPT, str(max(upto, int(status.meta(db, SWEPT, "0")))))  # a slower sweep takes nothing back

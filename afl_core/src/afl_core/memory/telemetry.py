@@ -129,7 +129,7 @@ class Telemetry:
                 raise StoreError(
                     f"the grains are deleted, but {self.path} cannot be scrubbed of them: {bad}",
                     code="AFL-STORE-032",
-                    hint="close other readers, then call sweep() of the memory; the next forget and the next opening do the same",
+                    hint="close other readers, then run: afl sweep (or call sweep()); the next forget and the next opening do the same",
                 ) from bad
             except sqlite3.DatabaseError as bad:
                 self._failed(bad)

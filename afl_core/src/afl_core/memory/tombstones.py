@@ -62,7 +62,7 @@ def refuse_buried(db: sqlite3.Connection, grain: Grain, cover: Cover) -> None:
         raise StoreError(
             "this value was forgotten and stays out, also in another spelling",
             code="AFL-STORE-030",
-            hint="let it in again with the allow() of the memory",
+            hint="let it in again with: afl allow (or call allow())",
         )
 
 

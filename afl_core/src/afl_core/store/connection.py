@@ -170,6 +170,14 @@ def _name(db: sqlite3.Connection) -> str:
     return str(row[2]) if row else "the database"
 
 
+def _locked(path: str) -> StoreError:
+    from afl_core.store.holder import command, holders
+
+    if held := holders(path):
+        return StoreError(f"{path} is locked by {', '.join(held)}", code="AFL-STORE-005", hint="try again; end that process if it hangs")
+    return StoreError(f"{path} is locked by another process", code="AFL-STORE-005", hint=f"try again; {command(path)}")
+
+
 def explain(bad: sqlite3.Error, path: Path | str) -> StoreError:
     """Turn SQLite's own words into an error that says what to do."""
     text = str(bad)
@@ -180,9 +188,7 @@ def explain(bad: sqlite3.Error, path: Path | str) -> StoreError:
             hint="move it away with its -wal and -shm files, copy the newest file of the backups directory to its place or run: afl install",
         )
     if "locked" in text or "busy" in text:
-        return StoreError(
-            f"{path} is locked by another process", code="AFL-STORE-005", hint=f"try again; `fuser {path}` names who holds it"
-        )
+        return _locked(str(path))
     if "full" in text:
         return StoreError(
             f"the disk that holds {path} is full",
