@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from afl_core.spec.trust import Ask, TrustDialogue, TrustFinding, TrustReport, TrustState, WantedHook
+from afl_providers_codex.trust_leftovers import Kept, kept_in, leftovers
 from afl_providers_codex.trust_moves import Standing, moves
 from afl_providers_codex.trust_reasons import CONFLICT, code_of, refusal, unread, unreadable
 from afl_providers_codex.trust_rows import Row, entry_for, rows_of
@@ -70,21 +71,17 @@ class _Talk:
             params["expectedVersion"] = version
         return (yield from self.call("config/batchWrite", params))
 
-    def version(self) -> Generator[Ask, Mapping[str, Any] | None, str]:
-        """The version of the person's configuration, '' when this host does not tell it."""
-        answer = yield from self.call("config/read", {"includeLayers": True})
-        result = answer.get("result")
-        layers = result.get("layers") if isinstance(result, dict) else None
-        for layer in layers if isinstance(layers, list) else ():
-            name = layer.get("name") if isinstance(layer, dict) else None
-            if isinstance(name, dict) and name.get("type") == "user" and not name.get("profile"):
-                return str(layer.get("version") or "")
-        return ""
+    def kept(self) -> Generator[Ask, Mapping[str, Any] | None, Kept]:
+        """The person's configuration: its version, and what is noted of hooks in it."""
+        return kept_in((yield from self.call("config/read", {"includeLayers": True})))
 
 
 def approving(wanted: Sequence[WantedHook], cwd: Path, *, approve: bool) -> TrustDialogue:
-    """Look; with `approve` trust what is untrusted or modified of ours, by the hash just listed, and look again."""
-    return (yield from _guarded(_Talk(wanted, cwd), _approvals if approve else _no_edits))
+    """Look; with `approve` trust what is untrusted or modified of ours, by the hash just listed, and look again.
+
+    Where our hooks stood before they were moved, our hash is forgotten.
+    """
+    return (yield from _guarded(_Talk(wanted, cwd), _approvals if approve else None))
 
 
 def distrusting(wanted: Sequence[WantedHook], cwd: Path) -> TrustDialogue:
@@ -103,10 +100,11 @@ def _guarded(talk: _Talk, edits_for: Any) -> TrustDialogue:
 def _carried_out(talk: _Talk, edits_for: Any) -> TrustDialogue:
     changed, reason = False, ""
     rows = yield from talk.rows()
-    for again in range(WRITE_TRIES):
-        if not (edits := edits_for(talk, rows)):
+    for again in range(WRITE_TRIES if edits_for else 0):
+        kept = yield from talk.kept()
+        if not (edits := edits_for(talk, rows, kept)):
             break
-        answer = yield from talk.write(edits, (yield from talk.version()))
+        answer = yield from talk.write(edits, kept.version)
         changed = isinstance(answer.get("result"), dict)
         reason = "" if changed else refusal("config/batchWrite", answer)
         rows = yield from talk.rows()
@@ -117,24 +115,24 @@ def _carried_out(talk: _Talk, edits_for: Any) -> TrustDialogue:
     return TrustReport(tuple(row.finding() for row in rows), changed=changed, reason=reason)
 
 
-def _no_edits(_talk: _Talk, _rows: Sequence[Row]) -> list[Edit]:
-    return []
-
-
-def _approvals(_talk: _Talk, rows: Sequence[Row]) -> list[Edit]:
+def _approvals(talk: _Talk, rows: Sequence[Row], kept: Kept) -> list[Edit]:
     """One edit for all of them. Nothing but the hash is written: `enabled` belongs to the person."""
     wanting = {row.key: {"trusted_hash": row.hash} for row in rows if row.approvable}
-    return [{"keyPath": "hooks.state", "value": wanting, "mergeStrategy": "upsert"}] if wanting else []
+    given = [{"keyPath": "hooks.state", "value": wanting, "mergeStrategy": "upsert"}] if wanting else []
+    return given + [_forgotten(key, whole=alone) for key, alone in leftovers(kept, talk.listed, rows).items()]
 
 
-def _removals(talk: _Talk, rows: Sequence[Row]) -> list[Edit]:
-    held = [row for row in rows if row.key and not row.managed and row.state is not TrustState.UNTRUSTED]
+def _removals(talk: _Talk, rows: Sequence[Row], kept: Kept) -> list[Edit]:
+    held = {
+        row.key: row.state is not TrustState.DISABLED
+        for row in rows
+        if row.key and not row.managed and row.state is not TrustState.UNTRUSTED
+    }
     moving = _moving(talk, rows)
-    return [
-        _replaced(f"hooks.state.{json.dumps(row.key)}" + (".trusted_hash" if row.state is TrustState.DISABLED else ""), None)
-        for row in held
-        if row.key not in moving
-    ] + [_replaced(f"hooks.state.{json.dumps(key)}", dict(standing) or None) for key, standing in moving.items()]
+    going = {**leftovers(kept, talk.listed, rows), **held}
+    return [_forgotten(key, whole=whole) for key, whole in going.items() if key not in moving] + [
+        _replaced(_path_of(key), dict(standing) or None) for key, standing in moving.items()
+    ]
 
 
 def _moving(talk: _Talk, rows: Sequence[Row]) -> dict[str, Standing]:
@@ -142,6 +140,15 @@ def _moving(talk: _Talk, rows: Sequence[Row]) -> dict[str, Standing]:
     if any(row.managed for row in rows) or not talk.wanted:
         return {}
     return moves(talk.listed, talk.wanted[0].settings_path, {row.key for row in rows if row.key})
+
+
+def _path_of(key: str) -> str:
+    return f"hooks.state.{json.dumps(key)}"
+
+
+def _forgotten(key: str, *, whole: bool) -> Edit:
+    """All that is noted of a hook goes, or only the hash: that the person switched it off is theirs to say."""
+    return _replaced(_path_of(key) + ("" if whole else ".trusted_hash"), None)
 
 
 def _replaced(path: str, value: Edit | None) -> Edit:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import stat
+import tomllib
 
 import pytest
 
@@ -185,6 +186,29 @@ def test_a_hook_behind_ours_that_the_person_switched_off_is_still_off_when_ours_
     assert f'"{hooks}:stop:0:0"' in left
     assert "enabled = false" in left
     assert key not in left
+
+
+def test_a_group_put_before_ours_holds_none_of_our_trust_after_the_next_install(run, home):
+    config, hooks = home / ".codex/config.toml", home / ".codex/hooks.json"
+    run("install")
+    document = json.loads(hooks.read_bytes())
+    document["hooks"]["Stop"].insert(0, {"hooks": [{"type": "command", "command": "true", "timeout": 7}]})
+    hooks.write_text(json.dumps(document))
+    assert run("install", dry=True).steps == (STEP,)
+    run("install")
+    state = tomllib.loads(config.read_text())["hooks"]["state"]
+    assert f"{hooks}:stop:0:0" not in state
+    assert set(state[f"{hooks}:stop:1:0"]) == {"trusted_hash"}
+    assert len(state) == len(MANIFEST.events)
+    assert [health for health, _, _ in trust_lines(run("doctor"))] == [Health.OK]
+    assert run("install").changed is False
+    document["hooks"]["Stop"].pop(0)
+    hooks.write_text(json.dumps(document))
+    run("install")
+    assert f"{hooks}:stop:1:0" not in tomllib.loads(config.read_text())["hooks"]["state"]
+    assert [health for health, _, _ in trust_lines(run("doctor"))] == [Health.OK]
+    run("uninstall")
+    assert b"trusted_hash" not in (config.read_bytes() if config.exists() else b"")
 
 
 def test_a_file_of_hooks_that_the_host_ignores_is_named_with_the_reason(run, home):

@@ -44,7 +44,8 @@ class Server:
         if method == "hooks/list":
             return {"result": self.listed()}
         if method == "config/read":
-            return {"result": {"layers": [{"name": {"type": "user", "profile": None}, "version": f"v{self.version}"}]}}
+            layer = {"name": {"type": "user", "profile": None}, "version": f"v{self.version}", "config": {"hooks": {"state": self.state}}}
+            return {"result": {"layers": [layer]}}
         if method == "config/batchWrite":
             if self.conflicts:
                 self.conflicts -= 1
