@@ -17,7 +17,8 @@ from afl_core.setup.edit_plan import Check, Transform, show_difference
 from afl_core.setup.edits import PlannedEdit, apply_edits, plan_edit
 from afl_core.setup.journal import merged, read_journal, store_journal
 from afl_core.setup.json_splice import ensure_hook_entries, only_ours_changed, remove_hook_entries
-from afl_core.setup.plugin_folder import can_go, folder_of, plan_removal, prune
+from afl_core.setup.made_folders import emptied_folders, make_folders, remove_made_folders
+from afl_core.setup.plugin_folder import can_go, folder_of, going, plan_removal, prune
 from afl_core.setup.selection import Selected, Selection, owner_of, remembered_hosts
 from afl_core.spec.host import HostAdapter
 from afl_core.spec.plugin_folder import PluginFolder
@@ -102,6 +103,8 @@ def plan_connection(
     edits = tuple(_shown(wish, first.get(wish.path)) for wish in wishes)
     steps = tuple(_step(wish, edit) for wish, edit in zip(wishes, edits, strict=True) if edit.changes)
     steps += tuple(f"remove the folder {folder.folder}" for folder in leaving)
+    arriving = [str(edit.path) for edit in edits if edit.changes and not edit.deletes]
+    steps += tuple(f"remove the folder {path}" for path in emptied_folders(paths, going(leaving, edits), arriving) if steps)
     return Connection(edits, steps, tuple(wishes), tuple(earlier), tuple(leaving))
 
 
@@ -126,10 +129,19 @@ def connect_hosts(paths: Paths, connection: Connection, clock: Clock, checkpoint
     """Make the edits, all hosts or none; the journal that undoes them is stored before the first file is replaced."""
     if not any(edit.changes for edit in connection.edits):
         prune(connection.leaving)
+        remove_made_folders(paths)
         return
+    try:
+        _connect(paths, connection, clock, checkpoint)
+    finally:  # what was made for an edit that failed is empty too
+        prune(connection.leaving)
+        remove_made_folders(paths)
+
+
+def _connect(paths: Paths, connection: Connection, clock: Clock, checkpoint: Callable[[str], None]) -> None:
     for wish in connection.wishes:
         if wish.folder_missing:
-            _make_folder(wish.path)
+            _make_folder(wish.path, paths)
     again = bool(connection.earlier) or any(wish.folder_missing for wish in connection.wishes)
     edits: Sequence[PlannedEdit] = (
         [wish.removal or plan_edit(wish.path, wish.transform, wish.check) for wish in connection.wishes] if again else connection.edits
@@ -142,7 +154,6 @@ def connect_hosts(paths: Paths, connection: Connection, clock: Clock, checkpoint
         record=lambda journal: store_journal(paths, merged(earlier, journal)),
         checkpoint=checkpoint,
     )
-    prune(connection.leaving)
 
 
 def _ensure(entries: Any, owned: Owned, comments: bool) -> Transform:
@@ -172,10 +183,10 @@ def _step(wish: Wish, edit: PlannedEdit) -> str:
     return f"delete {edit.path}" if edit.deletes else f"edit {edit.path}{made}"
 
 
-def _make_folder(path: Path) -> None:
+def _make_folder(path: Path, paths: Paths) -> None:
     folder = os.path.dirname(path)
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
+        make_folders(folder, paths)
     except OSError as bad:
         raise SetupError(
             f"{folder} cannot be made: {bad.strerror}; no host was changed",

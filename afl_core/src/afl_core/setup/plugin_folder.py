@@ -124,3 +124,12 @@ def prune(folders: Sequence[PluginFolder]) -> None:
         for path in (*inner, folder.folder):
             with contextlib.suppress(OSError):  # not empty: somebody else keeps something there; or gone already
                 os.rmdir(path)
+
+
+def going(folders: Sequence[PluginFolder], edits: Sequence[PlannedEdit]) -> tuple[str, ...]:
+    """The files that `edits` delete, and the folders in which nothing but such files is."""
+    files = {str(edit.path) for edit in edits if edit.changes and edit.deletes}
+    empty = [
+        str(one.folder) for one in folders if all(os.path.join(at, name) in files for at, _, names in os.walk(one.folder) for name in names)
+    ]
+    return (*files, *empty)

@@ -23,9 +23,10 @@ from afl_core.setup.edit_plan import Transform
 from afl_core.setup.edits import PlannedEdit, apply_edits, plan_edit, plan_undo
 from afl_core.setup.journal import damage_of_journal, journal_path, put_journal_aside, read_journal, store_journal
 from afl_core.setup.json_splice import only_ours_changed, remove_hook_entries
+from afl_core.setup.made_folders import emptied_folders, forget_made_folders, remove_made_folders
 from afl_core.setup.pack_files import PackFile, is_in_place, put_set
 from afl_core.setup.pack_hook import silent_constants
-from afl_core.setup.plugin_folder import plan_withdrawal, prune, standing
+from afl_core.setup.plugin_folder import going, plan_withdrawal, prune, standing
 from afl_core.setup.recall import recall
 from afl_core.setup.schedule.plan import KEY, Removal, plan_removal, remove_schedule
 from afl_core.setup.selection import owner_of, remembered_hosts, select_hosts
@@ -89,6 +90,8 @@ def plan_uninstall(home: Home, remove_files: bool = False) -> UninstallPlan:
         steps.append(f"put {journal_path(paths)} aside, which cannot be read: our hooks are taken out entry by entry")
     removal = plan_removal(paths, str(before.get("python", "")), before, home.environ)
     steps += removal.steps() if removal else []
+    leaving = (*going(tuple(folders.values()), edits), *(removal.files if removal else ()))
+    steps += [f"remove the folder {path}, which install made" for path in emptied_folders(paths, leaving)]
     worker = _worker_steps(paths)
     steps += worker
     silences = not remove_files and os.path.lexists(paths.hook_dir) and not is_in_place(silent_constants(paths))
@@ -150,6 +153,7 @@ def _carry_out(plan: UninstallPlan, checkpoint: Callable[[str], None]) -> list[s
     changed = [edit for edit in plan.edits if edit.changes]
     apply_edits(changed, backups, plan.home.clock, checkpoint=lambda step: checkpoint(f"settings:{step}"))
     prune(plan.folders)
+    remove_made_folders(paths)
     if plan.journal_damage:
         put_journal_aside(paths)
     elif os.path.isdir(paths.data):
@@ -159,6 +163,7 @@ def _carry_out(plan: UninstallPlan, checkpoint: Callable[[str], None]) -> list[s
     if plan.removal is not None:
         ended += remove_schedule(plan.removal, paths)
         checkpoint("schedule")
+    forget_made_folders(paths)
     if plan.silences:
         put_set([silent_constants(paths)], lambda step: checkpoint(f"hook:{step}"))
     ended += [*stop_daemon(paths), *stop_worker(paths)]

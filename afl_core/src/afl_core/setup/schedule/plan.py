@@ -17,6 +17,7 @@ from afl_core.settings.paths import Paths
 from afl_core.setup.backups import keep_backup, prune, shelf_for
 from afl_core.setup.edit_plan import PlannedEdit, show_difference
 from afl_core.setup.edit_write import leftovers, sweep_leftovers
+from afl_core.setup.made_folders import make_folders, remove_made_folders
 from afl_core.setup.pack_files import PackFile, is_in_place, look, put_set
 from afl_core.setup.schedule.choose import is_own_home, manager_of, search_path
 from afl_core.setup.schedule.job import Job, Manager, State, job_of
@@ -152,6 +153,7 @@ def remove_schedule(removal: Removal, paths: Paths) -> list[str]:
             sync_dir(os.path.dirname(path))
         except OSError as bad:
             raise PathError(f"{path} cannot be deleted: {bad.strerror}", code="AFL-PATH-005", hint="check the permissions there") from bad
+    remove_made_folders(paths)
     removal.manager.forget(removal.job)
     return stop_daemon(paths)
 
@@ -182,7 +184,7 @@ def _kept(before: Mapping[str, Any]) -> dict[str, Any]:
 def _write(file: PackFile, paths: Paths, clock: Clock, checkpoint: Callable[[str], None]) -> None:
     folder = os.path.dirname(file.path)
     try:
-        os.makedirs(folder, 0o700, exist_ok=True)
+        make_folders(folder, paths)
         there = look(file.path)
         if there is not None and there != file.data:  # somebody may have edited it
             shelf = shelf_for(Path(file.path), Path(paths.backups))
