@@ -79,6 +79,20 @@ def test_a_rollout_that_is_archived_and_then_compressed_adds_nothing(world, rele
     assert everything(world) == before
 
 
+@pytest.mark.parametrize("version", [None, OLDER])
+def test_a_rollout_that_was_read_whole_and_is_cut_as_it_is_compressed_adds_and_loses_no_words(world, version):
+    path = codex(world, "plain") if version is None else codex(world, "plain", version)
+    catch_up(world)
+    before = everything(world)
+    data = zstandard.ZstdCompressor().compress(path.read_bytes())
+    path.unlink()
+    for part in (len(data) // 2, len(data)):
+        path.with_name(f"{path.name}.zst").write_bytes(data[:part])
+        gaps = catch_up(world)["coverageGaps"]
+        assert [gap["kind"] for gap in gaps] == (["cut"] if part < len(data) else [])
+        assert everything(world) == before
+
+
 @pytest.mark.parametrize("name", [name for name in RecordedCodex.names("rollouts") if name.startswith("migrated.")])
 def test_a_rollout_that_the_host_migrates_in_its_place_adds_no_words_twice(world, name):
     path = codex(world, name.removeprefix("migrated."), OLDER)

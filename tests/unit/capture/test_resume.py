@@ -281,20 +281,3 @@ def test_pythons_own_library_is_taken_before_its_backport_and_that_before_anothe
         assert stream("packed") == (name, "packed", "rb", {1: compressed.WINDOW_LIMIT_LOG})
         there.pop(next(iter(there)))
     assert compressed._library() is None
-
-
-def test_a_compressed_file_that_is_cut_gives_what_it_holds_and_goes_on_when_it_is_whole(world, root):
-    log = live(root)
-    for number in range(2000):
-        log.person(f"{number}: " + os.urandom(40).hex())
-    (root / "old").mkdir()
-    path = root / "old" / "a.jsonl.zst"
-    data = packed(log.path.read_bytes())
-    log.path.unlink()
-    path.write_bytes(data[: len(data) * 2 // 3])
-    catch_up(world)
-    some = len(said(world))
-    path.write_bytes(data)
-    catch_up(world)
-    assert 0 < some < 2000
-    assert [text.split(":")[0] for text in said(world)] == [str(number) for number in range(2000)]

@@ -9,6 +9,7 @@ import attrs
 
 from afl_core.capture.drafts import Draft
 from afl_core.model.clock import Clock
+from afl_core.model.errors import CaptureError
 from afl_core.model.event import Event, Signal
 from afl_core.plugins.isolation import Guard, MemoryLedger
 from afl_core.redaction.chain import Chain
@@ -82,7 +83,10 @@ class Stored:
 
 @attrs.define
 class Report:
-    """What a pass did. `caught_up`: nothing complete is left unread. `stamp`: what the file was like when it was opened."""
+    """What a pass did. `caught_up`: nothing complete is left unread. `stamp`: what the file was like when it was opened.
+
+    `shortfall`: why there is no more in it, where there should be.
+    """
 
     born: int = 0
     joined: int = 0
@@ -91,6 +95,7 @@ class Report:
     bytes_read: int = 0
     caught_up: bool = True
     stamp: Stamp | None = None
+    shortfall: CaptureError | None = None
     gaps: list[dict[str, int | str]] = attrs.field(factory=list)
 
     def add(self, stored: Stored) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 import attrs
 
 from afl_core.capture.belonging import know
+from afl_core.capture.compressed import cut_short
 from afl_core.capture.projects import Project
 from afl_core.capture.read import open_file, read_head
 from afl_core.model.errors import CaptureError, PluginError
@@ -30,7 +31,10 @@ SECONDS_PER_HEAD = 5.0
 
 @attrs.frozen
 class Judged:
-    """Whose a file is, as far as its head tells, and what the file was like when it was read. `earlier`: names of the files before it, '' for none."""
+    """Whose a file is, as far as its head tells, and what the file was like when it was read. `earlier`: names of the files before it, '' for none.
+
+    `shortfall`: why its head may not tell, although it is a transcript.
+    """
 
     verdict: str
     native_id: str
@@ -38,6 +42,7 @@ class Judged:
     started_ms: int | None
     stamp: Stamp
     earlier: str = ""
+    shortfall: CaptureError | None = None
 
 
 def judge(adapter: HostAdapter, guard: Guard, path: str, root: str, ours: str) -> Judged:
@@ -45,15 +50,16 @@ def judge(adapter: HostAdapter, guard: Guard, path: str, root: str, ours: str) -
 
     Raises `CaptureError` for a file that cannot be read safely or an adapter that fails.
     """
-    head, stamp = read_head(path, HEAD_LIMIT_BYTES)
+    head, whole, stamp = read_head(path, HEAD_LIMIT_BYTES)
+    unknown = Judged(UNKNOWN, "", "", None, stamp, shortfall=None if whole else cut_short(path, head.rfind(b"\n") + 1))
     if not isinstance(adapter, FindsTranscripts):
-        return Judged(UNKNOWN, "", "", None, stamp)
+        return unknown
     found = _identity(adapter, guard, path, head, root)
     if found is None:
-        return Judged(UNKNOWN, "", "", None, stamp)
+        return unknown
     native_id, cwd = _clean(found.native_id, ID_CHARS), _clean(found.cwd, PATH_CHARS)
     if not native_id:
-        return Judged(UNKNOWN, "", "", None, stamp)
+        return unknown
     cwd = cwd if cwd.startswith("/") else ""
     verdict = SESSION if found.by_person and not (cwd and _is_below(cwd, ours)) else MACHINE
     started_ms = found.started_ms if isinstance(found.started_ms, int) else None

@@ -59,22 +59,26 @@ def open_file(path: str) -> tuple[int, os.stat_result]:
     return descriptor, found
 
 
-def read_head(path: str, size: int) -> tuple[bytes, Stamp]:
-    """The first `size` bytes of a transcript, unpacked where it is compressed, and what the file was like. Raises `CaptureError`."""
+def read_head(path: str, size: int) -> tuple[bytes, bool, Stamp]:
+    """The first `size` bytes of a transcript, unpacked where it is compressed; whether there should be no more; what the file was like.
+
+    Raises `CaptureError`.
+    """
     descriptor, found = open_file(path)
     try:
-        head = unpack_head(descriptor, path, size) if is_compressed(path) else os.pread(descriptor, size, 0)
+        head, whole = unpack_head(descriptor, path, size) if is_compressed(path) else (os.pread(descriptor, size, 0), True)
     except OSError as bad:
         raise CaptureError(f"{path} cannot be read: {bad.strerror}", code="AFL-CAPTURE-003", hint=f"check {path}") from bad
     finally:
         os.close(descriptor)
-    return head, stamp_of(found)
+    return head, whole, stamp_of(found)
 
 
 class Transcript:
     """An open transcript: a regular file of ours, never a link; device and inode are those of the file really opened.
 
     `size` is that of the content, `stamp` what the file itself was like when it was opened. `scratch`: where a compressed one is unpacked.
+    `whole` is False for a compressed one that ends in the middle.
     """
 
     def __init__(self, path: str, scratch: str | None = None) -> None:
@@ -82,10 +86,11 @@ class Transcript:
         self._descriptor, found = open_file(path)
         self.device, self.inode, self.size = found.st_dev, found.st_ino, found.st_size
         self.stamp = stamp_of(found)
+        self.whole = True
         if is_compressed(path):
             packed = self._descriptor
             try:
-                self._descriptor = unpack(packed, path, scratch)
+                self._descriptor, self.whole = unpack(packed, path, scratch)
             finally:
                 os.close(packed)
             self.size = os.fstat(self._descriptor).st_size

@@ -11,6 +11,7 @@ from typing import Any
 import attrs
 
 from afl_core.capture.batch import Announce, Batch, Consumer, Newborn, Report, Session, Stored, Tools
+from afl_core.capture.compressed import cut_short
 from afl_core.capture.drafts import Draft, Drafts, Frame, draft
 from afl_core.capture.read import CHUNK_BYTES, Chunk, Transcript
 from afl_core.capture.resume import Start, anchor_of, start
@@ -92,6 +93,8 @@ def sync(  # noqa: PLR0913 - what a pass works with, each by name
                 return _overtaken(report, bad)
             report.bytes_read = cursor.offset - first
         report.caught_up = cursor.offset - first < limit or cursor.offset >= transcript.size
+        if report.caught_up and not transcript.whole:
+            report.shortfall = cut_short(path, cursor.offset)
     return report
 
 

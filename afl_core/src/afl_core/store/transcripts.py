@@ -11,8 +11,8 @@ MACHINE = "machine"
 UNKNOWN = "unknown"
 
 
-LASTING = ("AFL-CAPTURE-009", "AFL-CAPTURE-011")
-"""A file that cannot be read for one of these reasons is not tried again until it changes."""
+LASTING = ("AFL-CAPTURE-009", "AFL-CAPTURE-011", "AFL-CAPTURE-012")
+"""A file that cannot be read, or not to its end, for one of these reasons is not tried again until it changes."""
 
 
 class Stamp(NamedTuple):

@@ -31,6 +31,7 @@ from afl_core.store.connection import writing
 from afl_core.store.transcripts import LASTING, MACHINE, NEVER, SESSION, Known, stamp_of
 from afl_core.worker.discovery import find_earlier
 from afl_core.worker.due import evaluate
+from afl_core.worker.gaps import BY_CODE, told_of
 
 TAIL_FIRST_BYTES = 4 * 1024 * 1024
 """With more than this unread, the end of the transcript is looked at for proofs of delivery before the rest is read."""
@@ -212,8 +213,11 @@ def _read(
     done.caught_up = report.caught_up
     if report.caught_up and report.stamp is not None:
         checkpoint("caught-up")
+        short = report.shortfall
+        if short is not None:
+            done.gaps.append({"path": path, "count": 1, "kind": BY_CODE[short.code], "message": told_of(short)})
         with writing(home.db):
-            transcripts.looked_at(home.db, path, report.stamp, None, home.clock())
+            transcripts.looked_at(home.db, path, report.stamp, short.code if short else None, home.clock())
 
 
 def _remember_problem(home: Home, file: Known, bad: CaptureError) -> None:

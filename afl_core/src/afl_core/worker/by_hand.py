@@ -82,10 +82,11 @@ def _judged(home: Home, stop: Stop, host: str | None) -> tuple[HostAdapter, Judg
     adapters = home.registry.hosts()
     if host is not None and host not in adapters:
         raise CaptureError(f"no plug-in provides the host {host!r}", code="AFL-CAPTURE-007", hint="run: afl plugins list")
+    judged: Judged | None = None
     for name, adapter in adapters.items():
         if host not in (None, name):
             continue
-        found = judge(adapter, home.guard, stop.transcript, os.path.dirname(os.path.dirname(stop.transcript)), home.paths.data)
+        found = judged = judge(adapter, home.guard, stop.transcript, os.path.dirname(os.path.dirname(stop.transcript)), home.paths.data)
         found = attrs.evolve(found, native_id=stop.native_id or found.native_id, cwd=stop.cwd or found.cwd)
         if found.verdict == MACHINE:
             raise CaptureError(
@@ -95,6 +96,8 @@ def _judged(home: Home, stop: Stop, host: str | None) -> tuple[HostAdapter, Judg
             )
         if found.verdict == SESSION or (host == name and found.native_id):
             return adapter, found
+    if judged is not None and judged.shortfall is not None:
+        raise judged.shortfall
     raise CaptureError(
         f"no host's plug-in knows {stop.transcript} as a transcript",
         code="AFL-CAPTURE-031",

@@ -15,14 +15,15 @@ from afl_core.api.home import Home
 from afl_core.api.remember import recalled
 from afl_core.capture import discover
 from afl_core.capture.belonging import project_of
+from afl_core.capture.compressed import cut_short
 from afl_core.capture.walk import Seen, walk
 from afl_core.model.errors import AflError, CaptureError, PluginError
 from afl_core.spec.host import HostAdapter, HostPlace
 from afl_core.spec.transcripts import FindsTranscripts, TranscriptRoot
-from afl_core.store import sessions, transcripts
+from afl_core.store import cursors, sessions, transcripts
 from afl_core.store.connection import writing
 from afl_core.store.transcripts import LASTING, MACHINE, SESSION, Known, Stamp, stamp_of
-from afl_core.worker.gaps import BY_CODE
+from afl_core.worker.gaps import BY_CODE, told_of
 from afl_core.worker.todo import LOOK_BACK_MS
 
 GAPS_NAMED = 100
@@ -103,7 +104,7 @@ def look(
     found = Discovery()
     known = transcripts.every(home.db)
     seen = _walk(home, found)
-    found.unread.extend(_of_known(known, seen, found))
+    found.unread.extend(_of_known(home, known, seen, found))
     for host, adapter, file in seen.values():
         row = known.get(file.path)
         if not _is_news(row, file, since_ms):
@@ -179,7 +180,7 @@ def _roots(home: Home, adapter: FindsTranscripts, place: HostPlace) -> list[Tran
     return [root for root in roots if isinstance(root, TranscriptRoot)] if isinstance(roots, tuple | list) else []
 
 
-def _of_known(known: dict[str, Known], seen: dict[str, tuple[str, HostAdapter, Seen]], found: Discovery) -> list[Unread]:
+def _of_known(home: Home, known: dict[str, Known], seen: dict[str, tuple[str, HostAdapter, Seen]], found: Discovery) -> list[Unread]:
     """Known files of sessions that are not as they were when they were last read. What lies under the hosts' directories was looked at already."""
     unread = []
     for row in known.values():
@@ -195,8 +196,14 @@ def _of_known(known: dict[str, Known], seen: dict[str, tuple[str, HostAdapter, S
             continue
         found.skipped += 1
         if row.problem is not None:
-            found.gap(row.path, BY_CODE.get(row.problem, row.problem))
+            found.gap(row.path, BY_CODE.get(row.problem, row.problem), _told_again(home, row))
     return unread
+
+
+def _told_again(home: Home, row: Known) -> str:
+    """How far a file that ends in the middle was read; of the others their kind says all."""
+    at = cursors.get(home.db, row.path) if row.problem is not None and BY_CODE.get(row.problem) == "cut" else None
+    return told_of(cut_short(row.path, at.offset)) if at is not None else ""
 
 
 def _of_hooks(home: Home, known: dict[str, Known], found: Discovery) -> list[Unread]:
@@ -233,7 +240,9 @@ def _acquaint(
     try:
         judged = discover.judge(adapter, home.guard, file.path, file.root, home.paths.data)
         if judged.verdict != SESSION:
-            if changes:
+            if judged.shortfall is not None:  # not set aside: it is named as long as it stays so
+                found.fault(file.path, judged.shortfall)
+            elif changes:
                 with writing(home.db):
                     discover.set_aside(home.db, host, file.path, judged, home.clock())
             found.skipped += 1

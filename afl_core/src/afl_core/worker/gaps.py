@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-BY_CODE: Mapping[str, str] = {"AFL-CAPTURE-008": "compressed", "AFL-CAPTURE-009": "unpacks_too_large", "AFL-CAPTURE-011": "damaged"}
+from afl_core.model.errors import CaptureError
+
+BY_CODE: Mapping[str, str] = {
+    "AFL-CAPTURE-008": "compressed",
+    "AFL-CAPTURE-009": "unpacks_too_large",
+    "AFL-CAPTURE-011": "damaged",
+    "AFL-CAPTURE-012": "cut",
+}
 """Errors of a file that are told as a gap of what is covered: nothing can be done about them now."""
 
 KINDS: Mapping[str, str] = {
@@ -17,8 +24,14 @@ KINDS: Mapping[str, str] = {
     "compressed": "the file is compressed, and no library is installed that can read it",
     "unpacks_too_large": "the file unpacks to more than is read",
     "damaged": "the compressed file cannot be unpacked",
+    "cut": "the compressed file ends in the middle; what it holds was read, and the rest is when it is whole",
 }
 """Every kind, with what happened."""
+
+
+def told_of(bad: CaptureError) -> str:
+    """What a gap says of a file that this is the matter with."""
+    return f"{bad.sentence}; {bad.hint}"
 
 
 def sentence_of(kind: str, message: str = "") -> str:
