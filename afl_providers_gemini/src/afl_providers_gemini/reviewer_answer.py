@@ -11,7 +11,7 @@ from afl_core.spec.reviewer import ProcessResult, ReviewerAnswer, Usage
 from afl_providers_gemini.reviewer_comments import at
 from afl_providers_gemini.reviewer_envelope import error_at_the_end, object_of, usage_of
 from afl_providers_gemini.reviewer_failures import FAILURES
-from afl_providers_gemini.reviewer_login import HINT
+from afl_providers_gemini.reviewer_kept import HINT
 
 DETAIL_LIMIT = 200
 """Characters of an explanation that is kept with the review."""

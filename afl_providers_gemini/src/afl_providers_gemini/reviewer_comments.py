@@ -18,11 +18,20 @@ _TOKENS = re.compile(r'("(?:[^"\\]|\\.)*+")|//[^\n]*+|/\*.*?(?:\*/|\Z)', re.DOTA
 
 def read_settings(path: Path) -> Mapping[str, Any]:
     """What the file says; nothing when it is missing or the host could not read it either."""
+    return _parsed(path) or {}
+
+
+def is_readable(path: Path) -> bool:
+    """Whether the host can read it: it is missing, or an object stands in it."""
+    return not os.path.lexists(path) or _parsed(path) is not None
+
+
+def _parsed(path: Path) -> dict[str, Any] | None:
     try:
         value = json.loads(_TOKENS.sub(lambda token: token[1] or " ", read_text(path)))
     except (ValueError, RecursionError):
-        return {}
-    return value if isinstance(value, dict) else {}
+        return None
+    return value if isinstance(value, dict) else None
 
 
 def read_text(path: Path) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import attrs
 
-from afl_providers_gemini.reviewer_login import HINT
+from afl_providers_gemini.reviewer_kept import HINT
 
 
 @attrs.frozen

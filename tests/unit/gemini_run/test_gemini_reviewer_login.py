@@ -81,6 +81,69 @@ def test_doctor_can_say_in_one_line_why_the_persons_home_is_kept(environ, settin
     assert "abc" not in reason
 
 
+@pytest.mark.parametrize(
+    ("variables", "chosen"),
+    [
+        ({"GOOGLE_GENAI_USE_GCA": "true", "GOOGLE_GENAI_USE_VERTEXAI": "true", "GEMINI_API_KEY": "k"}, "oauth-personal"),
+        ({"GOOGLE_GENAI_USE_VERTEXAI": "true", "GEMINI_API_KEY": "k"}, "vertex-ai"),
+        ({"GEMINI_API_KEY": "k", "CLOUD_SHELL": "true"}, "gemini-api-key"),
+        ({"CLOUD_SHELL": "true"}, "compute-default-credentials"),
+        ({"GEMINI_CLI_USE_COMPUTE_ADC": "true"}, "compute-default-credentials"),
+        ({"GOOGLE_GENAI_USE_GCA": "1", "GOOGLE_API_KEY": "k"}, ""),
+    ],
+)
+@pytest.mark.parametrize("where", ["the environment", "a file"])
+def test_without_a_choice_in_the_settings_variables_choose_in_the_hosts_order(environ, settings_of, tmp_path, variables, chosen, where):
+    settings_of("{}")
+    if where == "a file":
+        (tmp_path / ".gemini/.env").write_text("".join(f'{name}="{value}"\r\n' for name, value in variables.items()), encoding="utf-8")
+        variables = {}
+    assert find_login({**environ, **variables}).auth_type == chosen
+
+
+def test_the_nearer_file_of_variables_hides_the_one_above_it(environ, settings_of, tmp_path):
+    settings_of("{}")
+    (tmp_path / ".env").write_text("GEMINI_API_KEY=k\n", encoding="utf-8")
+    assert str(tmp_path / ".env") in find_login(environ).how
+    (tmp_path / ".gemini/.env").write_text("OTHER=1\n", encoding="utf-8")
+    assert find_login(environ).auth_type == ""
+
+
+@pytest.mark.parametrize(
+    ("settings", "files", "variables", "told"),
+    [
+        ("{}", {}, {}, "no login was seen, and no kind of login is chosen: set GEMINI_API_KEY"),
+        (
+            "{}",
+            {".gemini/oauth_creds.json": "{}"},
+            {},
+            "a login with Google is in {home}/.gemini/oauth_creds.json, but {home}/.gemini/settings.json",
+        ),
+        ("{}", {".gemini/gemini-credentials.json": "{}"}, {}, "a login that the host sealed is in {home}/.gemini/gemini-credentials.json"),
+        ("{}", {".env": "GOOGLE_API_KEY=abc"}, {}, "the key in {home}/.env is one of Vertex AI, which nothing chooses"),
+        ("{", {".gemini/oauth_creds.json": "{}"}, {}, "{home}/.gemini/settings.json cannot be read"),
+        ("{}", {}, {"GOOGLE_GEMINI_BASE_URL": "http://x"}, "GOOGLE_GEMINI_BASE_URL is set and {home}/.gemini/settings.json names no kind"),
+        ("{}", {".env": "GEMINI_API_KEY=abc"}, {"GOOGLE_GEMINI_BASE_URL": "http://x"}, "GOOGLE_GEMINI_BASE_URL is set"),
+        (selected("gemini-api-key"), {".env": "GEMINI_API_KEY=abc"}, {"GOOGLE_GEMINI_BASE_URL": "http://x"}, "the key is in {home}/.env"),
+        (selected("oauth-personal"), {}, {}, "its login (oauth-personal) lives there"),
+        (selected("vertex-ai"), {}, {}, "Vertex AI is chosen and no login for it was seen"),
+        (selected("vertex-ai"), {}, {"GOOGLE_API_KEY": "abc"}, "name GOOGLE_API_KEY in AGENT_FEEDBACK_LOOP_REVIEWER_ENV_ALLOWLIST"),
+        (selected("vertex-ai"), {".env": "GOOGLE_API_KEY=abc"}, {}, "the login of Vertex AI is in {home}/.env"),
+        (selected("x\\nSECRET"), {}, {}, "its login (of a kind that is not known here) lives there"),
+    ],
+)
+def test_what_can_be_told_of_a_login_that_stays_in_the_persons_home_is_told(
+    environ, settings_of, tmp_path, settings, files, variables, told
+):
+    settings_of(settings)
+    for name, content in files.items():
+        (tmp_path / name).write_text(content, encoding="utf-8")
+    login = find_login({**environ, **variables})
+    assert not login.isolated
+    assert told.replace("{home}", str(tmp_path)) in login.how
+    assert not [secret for secret in ("abc", "SECRET", "\n", "unknown") if secret in login.how]
+
+
 def test_without_the_command_it_is_not_usable_and_says_what_to_set(environ, tmp_path):
     viability = GeminiReviewer().viable({**environ, "PATH": str(tmp_path), "AGENT_FEEDBACK_LOOP_GEMINI_COMMAND": "/missing/gemini"})
     assert not viability.ok
