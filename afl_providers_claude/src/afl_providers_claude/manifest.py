@@ -112,4 +112,5 @@ MANIFEST = HostManifest(
     machine_prefixes=MACHINE_PREFIXES,
     compaction_sources=COMPACTION_SOURCES,
     routing_env=ROUTING_ENV,
+    switches={"disableAllHooks": True},
 )

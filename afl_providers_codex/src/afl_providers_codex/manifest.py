@@ -110,4 +110,5 @@ MANIFEST = HostManifest(
     compaction_sources=COMPACTION_SOURCES,
     routing_env=ROUTING_ENV,
     own_shell=True,
+    switches={},
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -30,7 +31,7 @@ def locate(home: Path, environ: Mapping[str, str]) -> HostPlace:
     """The host's place for `home`. Present: its directory exists or its command was found."""
     folder = codex_home(home, environ)
     binary = find_command(home, environ)
-    return HostPlace(folder, folder / HOOKS_FILE, binary, present=binary is not None or folder.is_dir())
+    return HostPlace(folder, folder / HOOKS_FILE, binary, present=binary is not None or os.path.isdir(folder))
 
 
 def codex_home(home: Path, environ: Mapping[str, str]) -> Path:

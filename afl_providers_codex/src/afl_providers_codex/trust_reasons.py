@@ -52,7 +52,8 @@ def unread(warnings: object, path: Path) -> str:
     for told in warnings if isinstance(warnings, list) else ():
         if isinstance(told, str) and _UNREAD.match(told) and f" {path}: " in told:
             sentence = _QUOTED.sub("…", told.partition(f" {path}: ")[2].partition("\n")[0])
-            return one_line(f"Codex cannot read {path} and runs no hook of it: {sentence}")
+            start = " (a byte order mark may stand there)" if sentence.endswith("at line 1 column 1") else ""
+            return one_line(f"Codex cannot read {path} and runs no hook of it: {sentence}{start}")
     return ""
 
 

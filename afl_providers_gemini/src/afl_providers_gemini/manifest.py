@@ -101,4 +101,5 @@ MANIFEST = HostManifest(
     appended=APPENDED,
     rewrites_settings=True,
     entry={"name": HOOK_NAME},
+    switches={"hooksConfig.enabled": False},
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -21,7 +22,7 @@ def locate(home: Path, environ: Mapping[str, str]) -> HostPlace:
     """The host's place for `home`. Present: its configuration directory exists or its command was found."""
     config_dir = config_directory(home, environ)
     binary = find_command(home, environ)
-    return HostPlace(config_dir, config_dir / "settings.json", binary, present=binary is not None or config_dir.is_dir())
+    return HostPlace(config_dir, config_dir / "settings.json", binary, present=binary is not None or os.path.isdir(config_dir))
 
 
 def config_directory(home: Path, environ: Mapping[str, str]) -> Path:

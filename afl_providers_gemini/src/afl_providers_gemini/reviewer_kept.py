@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -41,7 +42,7 @@ def why_kept(folder: Path, chosen: str, kind: str, environ: Mapping[str, str], f
         return f"{OWN}; {ADDRESS} is set and {folder / 'settings.json'} names no kind of login, which the host refuses: {CHOOSE}"
     if not kind:
         return _of_none(folder, file)
-    found = next((name for name in LOGIN_FILES if (folder / name).is_file()), None)
+    found = next((name for name in LOGIN_FILES if os.path.isfile(folder / name)), None)
     if kind == VERTEX:
         return _of_vertex(environ, file)
     if found is None and kind == API_KEY:
@@ -64,7 +65,7 @@ def _of_none(folder: Path, file: VariablesFile) -> str:
         return f"{OWN}; {settings} cannot be read, so no kind of login is chosen: put that right"
     if file.sets(VERTEX_KEY_NAME):
         return f"{OWN}; the key in {file.path} is one of Vertex AI, which nothing chooses: add {VERTEX_SWITCH}=true there"
-    found = next((name for name in (GOOGLE_FILE, SEALED_FILE) if (folder / name).is_file()), None)
+    found = next((name for name in (GOOGLE_FILE, SEALED_FILE) if os.path.isfile(folder / name)), None)
     if found is not None:
         return f"{OWN}; {_UNCHOSEN[found]} in {folder / found}, but {settings} names no kind of login: {CHOOSE}"
     return f"{OWN}; no login was seen, and no kind of login is chosen: {HINT}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -37,7 +38,7 @@ class VariablesFile:
 
 def variables_file(folder: Path) -> VariablesFile:
     """The first that is there: in the configuration directory `folder`, then in the home above it."""
-    path = next((path for path in (folder / ".env", folder.parent / ".env") if path.is_file()), None)
+    path = next((path for path in (folder / ".env", folder.parent / ".env") if os.path.isfile(path)), None)
     return VariablesFile() if path is None else VariablesFile(path, {name: _bare(value) for name, value in _LINE.findall(read_text(path))})
 
 

@@ -104,3 +104,9 @@ def test_a_file_that_the_host_ignores_is_named_without_what_it_quotes(server, to
 def test_a_warning_about_another_file_is_no_reason(server):
     it = server([], warnings=["failed to parse hooks config /etc/hooks.json: expected value at line 1 column 1"])
     assert it.hold(approving(WANTED, CWD, approve=True)).reason == ""
+
+
+def test_a_file_that_cannot_be_read_from_its_first_character_may_begin_with_a_byte_order_mark(server):
+    it = server([], warnings=[f"failed to parse hooks config {FILE}: expected value at line 1 column 1"])
+    report = it.hold(approving(WANTED, CWD, approve=True))
+    assert report.reason.endswith("expected value at line 1 column 1 (a byte order mark may stand there)")

@@ -12,8 +12,10 @@ import attrs
 from afl_core.model.clock import Clock
 from afl_core.model.errors import SetupError
 from afl_core.settings.paths import Paths
+from afl_core.setup.connect_refusals import refuse_shared, refuse_unmakable
 from afl_core.setup.edit_json_compare import both_are_json
 from afl_core.setup.edit_plan import Check, Transform, show_difference
+from afl_core.setup.edit_target import is_file
 from afl_core.setup.edits import PlannedEdit, apply_edits, plan_edit
 from afl_core.setup.journal import merged, read_journal, store_journal
 from afl_core.setup.json_splice import ensure_hook_entries, only_ours_changed, remove_hook_entries
@@ -70,6 +72,11 @@ def plan_connection(
     without: Owned | None = None,
 ) -> Connection:
     """Plan the edits of every host; `without` says of a handler whether it is the earlier product's. Raises `SetupError` naming the file that stands in the way."""
+    known = remembered_hosts(before)
+    refuse_shared(
+        [(one.manifest.label, one.hooks_path) for one in selection.selected]
+        + [(adapters[name].manifest().label, Path(known[name]["settings_path"])) for name in selection.dropped]
+    )
     wishes: list[Wish] = []
     earlier: list[Wish] = []
     leaving: list[PluginFolder] = []
@@ -90,17 +97,21 @@ def plan_connection(
             leaving.append(folder)
         if without is not None:
             earlier.append(_without(one.settings_path, without, comments))
-    known = remembered_hosts(before)
     for name in selection.dropped:
         path = Path(known[name]["settings_path"])
-        if os.path.lexists(path):
+        if is_file(path):
             wishes.append(_without(path, owner_of(adapters, name), adapters[name].manifest().comments))
         folder = folder_of(adapters[name], Path(known[name]["config_dir"]), path)
         if folder is not None and can_go(folder, owner_of(adapters, name)):
             wishes += _taken_out(folder, owner_of(adapters, name), adapters[name].manifest().comments)
             leaving.append(folder)
     first = {wish.path: wish for wish in earlier}
-    edits = tuple(_shown(wish, first.get(wish.path)) for wish in wishes)
+    try:
+        edits = tuple(_shown(wish, first.get(wish.path)) for wish in wishes)
+    except SetupError as bad:
+        if len(selection.selected) < 2:
+            raise
+        raise SetupError(bad.sentence, code=bad.code, hint=f"{bad.hint}; to connect another host alone: afl install --host NAME") from bad
     steps = tuple(_step(wish, edit) for wish, edit in zip(wishes, edits, strict=True) if edit.changes)
     steps += tuple(f"remove the folder {folder.folder}" for folder in leaving)
     arriving = [str(edit.path) for edit in edits if edit.changes and not edit.deletes]
@@ -112,7 +123,7 @@ def _elsewhere(one: Selected, folder: PluginFolder | None, owned: Owned, comment
     """What has to happen beside the file the entries stand in: the other place is emptied, and a plug-in gets the rest of its files."""
     if one.plugin is None:
         return _taken_out(folder, owned, comments) if folder is not None else []
-    wishes = [_without(one.settings_path, owned, comments)] if os.path.lexists(one.settings_path) else []
+    wishes = [_without(one.settings_path, owned, comments)] if is_file(one.settings_path) else []
     for name, data in one.plugin.files.items():
         path = one.plugin.folder / name
         wishes.append(Wish(path, lambda _document, data=data: data, both_are_json, not os.path.isdir(path.parent)))  # type: ignore[misc]
@@ -167,7 +178,8 @@ def _without(path: Path, owned: Owned, comments: bool) -> Wish:
 def _shown(wish: Wish, earlier: Wish | None) -> PlannedEdit:
     if wish.removal is not None:
         return wish.removal
-    if wish.folder_missing:  # nothing can be written there yet, so there is nothing to check
+    if wish.folder_missing:  # there is nothing to edit yet
+        refuse_unmakable(os.path.dirname(wish.path), wish.path)
         after = wish.transform(b"")
         return PlannedEdit(wish.path, None, after, show_difference(wish.path, None, after))
     if earlier is None:

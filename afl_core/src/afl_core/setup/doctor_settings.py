@@ -17,9 +17,6 @@ from afl_core.setup.edit_target import look_at
 from afl_core.setup.selection import owner_of
 from afl_core.spec.host import HostAdapter
 
-SWITCHES: Mapping[tuple[str, ...], bool] = {("disableAllHooks",): True, ("hooksConfig", "enabled"): False}
-"""Settings of hosts, by the way to them, and the value with which they switch every hook off, ours included."""
-
 SINGLE_SWITCH = ("hooksConfig", "disabled")
 """A list of commands that a host shall not run; one that has a name is in it by that name."""
 
@@ -64,8 +61,9 @@ def read_configured(adapters: Mapping[str, HostAdapter], name: str, path: Path, 
         for event, handler in handlers.items()
         if isinstance(single, list) and (handler.get("name") or handler.get("command")) in single
     )
-    switches = _switched_off(body)
-    off, switches = (str(path), switches) if switches else _switched_off_beside(settings or path)
+    known = adapters[name].manifest().switches
+    switches = _switched_off(body, known)
+    off, switches = (str(path), switches) if switches else _switched_off_beside(settings or path, known)
     return Configured(commands, hidden, off, switches, disabled, keys=frozenset(body))
 
 
@@ -78,20 +76,20 @@ def values_of(content: bytes) -> dict[str, Any]:
     return body if isinstance(body, dict) else {}
 
 
-def _switched_off_beside(path: Path) -> tuple[str, tuple[str, ...]]:
+def _switched_off_beside(path: Path, known: Mapping[str, bool]) -> tuple[str, tuple[str, ...]]:
     for name in (path.name, *SIBLING_SETTINGS):
         beside = path.parent / name
         try:
             content = look_at(beside).content
         except AflError:  # a file that cannot be read is ignored by the host too
             continue
-        if content is not None and (switches := _switched_off(values_of(content))):
+        if content is not None and (switches := _switched_off(values_of(content), known)):
             return str(beside), switches
     return "", ()
 
 
-def _switched_off(body: Mapping[str, Any]) -> tuple[str, ...]:
-    return tuple(f"{'.'.join(way)}: {json.dumps(off)}" for way, off in SWITCHES.items() if _at(body, way) is off)
+def _switched_off(body: Mapping[str, Any], known: Mapping[str, bool]) -> tuple[str, ...]:
+    return tuple(f"{name}: {json.dumps(off)}" for name, off in known.items() if _at(body, tuple(name.split("."))) is off)
 
 
 def _at(body: object, way: tuple[str, ...]) -> object:

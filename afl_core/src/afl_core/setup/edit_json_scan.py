@@ -39,7 +39,7 @@ class JsonSyntaxError(SetupError):
     def __init__(self, reason: str, line: int, column: int) -> None:
         super().__init__(
             f"line {line}, column {column}: {reason}",
-            hint="correct the file by hand, then run the same command again; afl install --host NAME connects that host alone",
+            hint="correct the file by hand, then run the same command again",
         )
         self.reason = reason
         self.line = line

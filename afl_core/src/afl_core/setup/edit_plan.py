@@ -14,7 +14,7 @@ from afl_core.model.errors import SetupError
 from afl_core.setup.backups import read_backup
 from afl_core.setup.edit_journal import EditJournal, EditRecord
 from afl_core.setup.edit_json_compare import both_are_json
-from afl_core.setup.edit_target import look_at, refuse_read_only, sha256
+from afl_core.setup.edit_target import is_in_the_way, look_at, refuse_read_only, sha256
 
 Transform = Callable[[bytes], bytes]
 """Makes the new document from the old one; a missing file is given as no bytes."""
@@ -65,9 +65,9 @@ def plan_edit(path: Path, transform: Transform, check: Check = both_are_json) ->
 def plan_undo(journal: EditJournal, withdraw: Transform, check: Check = both_are_json) -> tuple[PlannedEdit, ...]:
     """The edits that take back what `journal` records, last file first.
 
-    A file that is as we left it gets its old bytes back, or is deleted when we made it. A file that was changed since, or whose backup is
-    gone, keeps its changes and loses what `withdraw` takes out; one that a host's program changed is left to that program. A file the person
-    deleted, or that was never replaced, is left alone.
+    A file that is as we left it gets its old bytes back, or is deleted when we made it. A file that was changed since, whose backup is gone,
+    or that the person moved and put a link in its place, keeps its changes and loses what `withdraw` takes out; one that a host's program
+    changed is left to that program. A file the person deleted or put something else in the place of, or that was never replaced, is left alone.
     """
     plans = (_plan_undo_of(record, withdraw, check) for record in reversed(journal.records))
     return tuple(plan for plan in plans if plan is not None)
@@ -82,6 +82,8 @@ def show_difference(path: Path, before: bytes | None, after: bytes | None) -> st
 
 def _plan_undo_of(record: EditRecord, withdraw: Transform, check: Check) -> PlannedEdit | None:
     path = Path(record.path)
+    if is_in_the_way(path):
+        return None
     target = look_at(path)
     now = None if target.content is None else sha256(target.content)
     backup = None if record.backup is None else read_backup(Path(record.backup), record.sha256_before)
@@ -92,6 +94,8 @@ def _plan_undo_of(record: EditRecord, withdraw: Transform, check: Check) -> Plan
         return None
     if undoable and now == record.sha256_after:
         refuse_read_only(target)
+        if backup is None and target.is_link:
+            return plan_edit(path, withdraw, check)
         if backup is None:
             return PlannedEdit(path, target.content, b"", show_difference(path, target.content, None), deletes=True)
         return PlannedEdit(path, target.content, backup, show_difference(path, target.content, backup), mode=record.mode)

@@ -33,6 +33,11 @@ class Target:
     uid: int
     gid: int
 
+    @property
+    def is_link(self) -> bool:
+        """Whether the person's name for the file is a link to it; a link above it is none."""
+        return self.path.is_symlink()
+
 
 def look_at(path: Path) -> Target:
     """Follow a link, check kind and owner, read the bytes; raises `SetupError` when the file must not be edited."""
@@ -53,6 +58,32 @@ def look_at(path: Path) -> Target:
     if len(content) > MAX_SETTINGS_BYTES:
         raise _refusal(path, f"is larger than {MAX_SETTINGS_BYTES} bytes", "check what this file is; a settings file is much smaller")
     return Target(path, file, content, stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid)
+
+
+def is_file(path: Path) -> bool:
+    """False when there is nothing at `path` that could hold hooks: no file, a directory or a device in its place, a link that leads to none of these.
+
+    What cannot be looked at counts as one: `look_at` says why.
+    """
+    try:
+        return stat.S_ISREG(os.stat(path).st_mode)
+    except (FileNotFoundError, NotADirectoryError):
+        return False
+    except OSError as bad:
+        return bad.errno != errno.ELOOP
+
+
+def is_in_the_way(path: Path) -> bool:
+    """Whether something stands at `path`, or in the place of its directory, that is no file and leads to none."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return False
+    except NotADirectoryError:
+        return True
+    except OSError:
+        return False  # `look_at` says why
+    return not is_file(path)
 
 
 def refuse_read_only(target: Target) -> None:

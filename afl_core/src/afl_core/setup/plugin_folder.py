@@ -14,7 +14,7 @@ import attrs
 from afl_core.model.errors import SetupError
 from afl_core.setup.edit_json_hooks import Owned
 from afl_core.setup.edit_plan import PlannedEdit, plan_edit, show_difference
-from afl_core.setup.edit_target import look_at
+from afl_core.setup.edit_target import is_file, look_at
 from afl_core.setup.json_splice import only_ours_changed, remove_hook_entries
 from afl_core.setup.selection import Selected, Selection, owner_of, remembered_hosts
 from afl_core.spec.host import HostAdapter, HostPlace
@@ -86,10 +86,12 @@ def plan_removal(folder: PluginFolder, owned: Owned) -> list[PlannedEdit]:
     edits = []
     for name, ours in ((folder.hooks_file, None), *folder.files.items()):
         path = folder.folder / name
-        if not os.path.lexists(path):
+        if not is_file(path):
             continue
-        content = look_at(path).content or b""
-        if content == ours or (ours is None and _is_empty(remove_hook_entries(content, owned))):
+        target = look_at(path)
+        content = target.content or b""
+        nothing_else = content == ours if ours is not None else _is_empty(remove_hook_entries(content, owned))
+        if nothing_else and not target.is_link:
             edits.append(PlannedEdit(path, content, b"", show_difference(path, content, None), deletes=True))
         elif ours is None:
             edits.append(plan_edit(path, lambda document: remove_hook_entries(document, owned), only_ours_changed(owned)))

@@ -14,7 +14,7 @@ from afl_core.model.errors import AflError
 from afl_core.setup.backups import read_backup
 from afl_core.setup.doctor_report import counted
 from afl_core.setup.edit_journal import EditJournal, EditRecord
-from afl_core.setup.edit_target import look_at, sha256
+from afl_core.setup.edit_target import is_file, look_at, sha256
 from afl_core.setup.edits import PlannedEdit, foreign_edit
 from afl_core.setup.journal import merged, read_journal, store_journal
 from afl_core.setup.selection import Selected, Selection, select_hosts
@@ -106,7 +106,7 @@ def _parting(home: Home, one: Selected, python: str) -> TrustWish:
 
 def _may_trust_us(one: Selected) -> bool:
     adapter = asks_trust(one)
-    return adapter is not None and look_at(adapter.trust_store(place_of(one))).content is not None
+    return adapter is not None and is_file(adapter.trust_store(place_of(one)))
 
 
 def give_trust(home: Home, plan: TrustPlan, checkpoint: Callable[[str], None]) -> tuple[set[str], list[str]]:
@@ -200,7 +200,7 @@ def plan_distrust(home: Home, selection: Selection, journal: EditJournal | None,
         if adapter is None:
             continue
         store = adapter.trust_store(place_of(one))
-        if (content := look_at(store).content) is None:
+        if not is_file(store) or (content := look_at(store).content) is None:
             continue
         records = () if journal is None else tuple(record for record in journal.records if record.through and record.path == str(store))
         if journal is None or not all(_can_be_put_back(record, sha256(content)) for record in records):

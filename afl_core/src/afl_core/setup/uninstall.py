@@ -20,6 +20,7 @@ from afl_core.settings.paths import Paths
 from afl_core.setup import render
 from afl_core.setup.edit_journal import EditJournal
 from afl_core.setup.edit_plan import Transform
+from afl_core.setup.edit_target import is_file
 from afl_core.setup.edits import PlannedEdit, apply_edits, plan_edit, plan_undo
 from afl_core.setup.journal import damage_of_journal, journal_path, put_journal_aside, read_journal, store_journal
 from afl_core.setup.json_splice import only_ours_changed, remove_hook_entries
@@ -200,7 +201,7 @@ def _edits(adapters: dict[str, HostAdapter], before: dict[str, Any], journal: Ed
         withdraw, check = _withdrawal(owned, comments), only_ours_changed(owned, comments=comments)
         records = tuple(record for record in journal.records if (record.path not in plain) is comments)
         edits += plan_undo(EditJournal(records), withdraw, check)
-        edits += [plan_edit(Path(path), withdraw, check) for path in others if (path not in plain) is comments and os.path.lexists(path)]
+        edits += [plan_edit(Path(path), withdraw, check) for path in others if (path not in plain) is comments and is_file(Path(path))]
     return tuple(edits)
 
 

@@ -43,4 +43,4 @@ def _on_path(name: str, path: str) -> Path | None:
 
 
 def _runnable(path: Path) -> Path | None:
-    return path if path.is_file() and os.access(path, os.X_OK) else None
+    return path if os.path.isfile(path) and os.access(path, os.X_OK) else None

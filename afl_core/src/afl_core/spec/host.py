@@ -44,6 +44,10 @@ class HookEvent:
     injects: bool = False
 
 
+SWITCHES: Mapping[str, bool] = {"disableAllHooks": True, "hooksConfig.enabled": False}
+"""What hosts call the setting that switches all hooks off: taken where a manifest does not say which of them its host reads."""
+
+
 @attrs.frozen
 class HostManifest:
     """What the hook and the front must know of a host without importing its adapter: rendered into the home at install.
@@ -55,6 +59,7 @@ class HostManifest:
     `timeout_unit_ms`: the unit in which the host wants a hook's timeout, in ms (1000: seconds). `own_shell`: the host runs commands through the
     person's own shell, which need not be a POSIX one. `comments`: its settings may hold // and /* */ comments (and no byte order mark).
     `rewrites_settings`: a running session writes its settings back from memory, and what was added to the file meanwhile is lost.
+    `switches`: settings by their dotted names, and the value with which each switches every hook of this host off.
     `entry`: more keys of each entry of ours in the settings, such as the name under which the host shows it.
     `prepended`: (start, end) of elements the host puts before a prompt, `appended` those it puts behind one; they are no words of the person's.
     """
@@ -77,6 +82,7 @@ class HostManifest:
     appended: tuple[tuple[str, str], ...] = ()
     rewrites_settings: bool = False
     entry: Mapping[str, str] = attrs.field(factory=dict)
+    switches: Mapping[str, bool] = attrs.field(factory=lambda: dict(SWITCHES))
 
 
 @attrs.frozen
