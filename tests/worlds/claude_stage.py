@@ -7,51 +7,26 @@ import pathlib
 import platform
 import re
 import sys
-import time
+
+from stage import NONCE, mapped
+from stage import Stage as AnyStage
 
 from afl_core.testing.anthropic_api import MockAnthropic, Step, hang, text, tool
 from afl_core.testing.claude_cli import PROMPT, ClaudeSandbox
 from afl_core.testing.claude_keys import deny, deny_with_words, interrupt, leave, rewind, steer
-from afl_core.testing.conformance.recording import Hook, Recording, Thread
-from afl_core.testing.failure import KitError
 
-EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "SessionEnd")
-PATIENCE_S = 90.0
-NONCE = "nonce=00c0ffee00c0ffee"
 CONTEXT = f"<card {NONCE}>Quote the command before you call anything done.</card>"
 
-PROBE = r"""
-import glob, json, os, sys, time
-kept, config, event = sys.argv[1:4]
-at = time.time()
-payload = json.load(sys.stdin)
-sizes = {path: os.path.getsize(path) for path in glob.glob(config + "/projects/**/*.jsonl", recursive=True)}
-name = "%s/%017.6f-%d" % (kept, at, os.getpid())
-with open(name + ".tmp", "w", encoding="utf-8") as file:
-    json.dump({"event": event, "payload": payload, "at": at, "sizes": sizes}, file)
-os.rename(name + ".tmp", name + ".json")
-context = kept + "/context"
-if event == "UserPromptSubmit" and os.path.exists(context):
-    out = {"hookEventName": event, "additionalContext": open(context, encoding="utf-8").read()}
-    print(json.dumps({"hookSpecificOutput": out}))
-"""
 
+class Stage(AnyStage):
+    """Claude Code."""
 
-class Stage:
-    """A sandboxed CLI whose hooks only take notes."""
+    events = ("SessionStart", "UserPromptSubmit", "Stop", "SubagentStop", "SessionEnd")
+    logs = "projects/**/*.jsonl"
 
     def __init__(self, home, binary, api):
-        self.api = api
-        self.sandbox = ClaudeSandbox(home, home / "project", api.url, pathlib.Path(binary))
-        self.kept = home / "kept"
-        self.kept.mkdir()
-        (home / "probe.py").write_text(PROBE, encoding="utf-8")
-        command = f"'{sys.executable}' -I -S '{home}/probe.py' '{self.kept}' '{self.sandbox.config}'"
-        hooks = {event: [{"hooks": [{"type": "command", "command": f"{command} {event}"}]}] for event in EVENTS}
-        self.sandbox.settings_path.write_text(json.dumps({"hooks": hooks}), encoding="utf-8")
-
-    def inject(self, context):
-        (self.kept / "context").write_text(context, encoding="utf-8")
+        super().__init__(ClaudeSandbox(home, home / "project", api.url, pathlib.Path(binary)), api)
+        self.sandbox.settings_path.write_text(json.dumps({"hooks": self.groups()}), encoding="utf-8")
 
     def say(self, prompt, *arguments, resume=None):
         """One headless turn; gives the session's id."""
@@ -61,34 +36,6 @@ class Stage:
 
     def interactive(self, *arguments):
         return self.sandbox.interactive(*(arguments or ("--permission-mode", "acceptEdits")))
-
-    def wait(self, found, what):
-        deadline = time.monotonic() + PATIENCE_S
-        while not found():
-            if time.monotonic() > deadline:
-                raise KitError(f"{what} did not come within {PATIENCE_S:g} s")
-            time.sleep(0.02)
-
-    def wait_hooks(self, event, count=1, **fields):
-        def enough():
-            return sum(one["event"] == event and fields.items() <= one["payload"].items() for one in self.notes()) >= count
-
-        self.wait(enough, f"hook number {count} of {event}")
-
-    def notes(self):
-        return [json.loads(path.read_text("utf-8")) for path in sorted(self.kept.glob("*.json"))]
-
-    def recording(self, words):
-        home = self.sandbox.home
-        files = {str(path.relative_to(home)): path.read_bytes() for path in self.sandbox.config.glob("projects/**/*.jsonl")}
-        hooks, threads = [], {}
-        for note in self.notes():
-            sizes = {str(pathlib.Path(path).relative_to(home)): size for path, size in note["sizes"].items()}
-            hooks.append(Hook(note["event"], note["payload"], int(note["at"] * 1000), sizes))
-            path = str(pathlib.Path(note["payload"]["transcript_path"]).relative_to(home))
-            if path in files:
-                threads[Thread(note["payload"]["session_id"], path)] = None
-        return Recording(str(home), files, tuple(threads), tuple(hooks), words)
 
 
 def typed(stage, *exchanges):
@@ -322,14 +269,7 @@ def as_fixture(recording):
     """(hooks as lines of a sequence, transcripts by session) with the recorded home mapped to the fixtures' and the vendor's long texts elided."""
     slug = re.sub(r"[^A-Za-z0-9]", "-", recording.home)
 
-    def shown(value, key=""):
-        if isinstance(value, dict):
-            return {name: shown(item, name) for name, item in value.items()}
-        if isinstance(value, list):
-            return [shown(item) for item in value]
-        if not isinstance(value, str):
-            return value
-        moved = value
+    def shown(moved):
         for ours, theirs in (
             (sys.executable, "/usr/bin/python3"),
             (platform.release(), "6.1.0"),
@@ -342,7 +282,7 @@ def as_fixture(recording):
     def line(value):
         if value.get("type", "").startswith(BULK):
             value = {"type": value["type"], "elided": f"<elided {len(json.dumps(value))} chars>"}
-        return json.dumps(shown(value), ensure_ascii=False) + "\n"
+        return json.dumps(mapped(value, shown), ensure_ascii=False) + "\n"
 
     transcripts = {name: "".join(line(json.loads(one)) for one in data.splitlines()) for name, data in recording.transcripts.items()}
     sequence = ""

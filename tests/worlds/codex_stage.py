@@ -10,17 +10,17 @@ import sys
 import threading
 import time
 
+from stage import NONCE, mapped
+from stage import Stage as AnyStage
+
 from afl_core.testing.codex_cli import CodexSandbox
 from afl_core.testing.codex_keys import deny, interrupt, leave, rewind, steer, submit
-from afl_core.testing.conformance.recording import Hook, Recording, Thread
 from afl_core.testing.failure import KitError
 from afl_core.testing.openai_api import MockOpenAI, Step, shell, structured, text, tool
 from afl_providers_codex.people import SAME_BREATH_MS
 
-EVENTS = ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd")
 PATIENCE_S = 90.0
 BREATH_S = SAME_BREATH_MS / 1000
-NONCE = "nonce=00c0ffee00c0ffee"
 CONTEXT = f"<card {NONCE}>Quote the command before you call anything done.</card>"
 
 TRUSTED = "--dangerously-bypass-hook-trust"
@@ -29,41 +29,22 @@ TITLE = Step(structured({"title": "A title"}), last="Generate a concise", repeat
 
 TURN_OVER = re.compile(rb'"type":"(?:task_complete|turn_aborted)"')
 
-PROBE = r"""
-import glob, json, os, sys, time
-kept, config, event = sys.argv[1:4]
-at = time.time()
-payload = json.load(sys.stdin)
-sizes = {path: os.path.getsize(path) for path in glob.glob(config + "/sessions/**/*.jsonl", recursive=True)}
-name = "%s/%017.6f-%d" % (kept, at, os.getpid())
-with open(name + ".tmp", "w", encoding="utf-8") as file:
-    json.dump({"event": event, "payload": payload, "at": at, "sizes": sizes}, file)
-os.rename(name + ".tmp", name + ".json")
-while event == "UserPromptSubmit" and os.path.exists(kept + "/gate"):
-    time.sleep(0.01)
-context = kept + "/context"
-if event == "UserPromptSubmit" and os.path.exists(context):
-    out = {"hookEventName": event, "additionalContext": open(context, encoding="utf-8").read()}
-    print(json.dumps({"hookSpecificOutput": out}))
-"""
 
+class Stage(AnyStage):
+    """Codex CLI."""
 
-class Stage:
-    """A sandboxed CLI whose hooks only take notes."""
+    events = ("SessionStart", "UserPromptSubmit", "Stop", "SessionEnd")
+    logs = "sessions/**/*.jsonl"
+    patience_s = PATIENCE_S
 
     def __init__(self, home, binary, api):
-        self.api = api
+        super().__init__(CodexSandbox(home, home / "project", api.url, pathlib.Path(binary)), api)
         api.add(TITLE)
-        self.sandbox = CodexSandbox(home, home / "project", api.url, pathlib.Path(binary))
-        self.kept = home / "kept"
-        self.kept.mkdir()
         self.pending = threading.Event()
-        (home / "probe.py").write_text(PROBE, encoding="utf-8")
-        command = f"'{sys.executable}' -I -S '{home}/probe.py' '{self.kept}' '{self.sandbox.config}'"
-        self.sandbox.write_hooks({event: f"{command} {event}" for event in EVENTS}, timeout=90)
+        self.sandbox.write_hooks(self.commands(), timeout=90)
 
-    def inject(self, context):
-        (self.kept / "context").write_text(context, encoding="utf-8")
+    def by_person(self, payload):
+        return "agent_id" not in payload
 
     @contextlib.contextmanager
     def prompts_held(self):
@@ -83,19 +64,6 @@ class Stage:
 
     def interactive(self, *arguments):
         return self.sandbox.interactive(TRUSTED, *arguments)
-
-    def wait(self, found, what):
-        deadline = time.monotonic() + PATIENCE_S
-        while not found():
-            if time.monotonic() > deadline:
-                raise KitError(f"{what} did not come within {PATIENCE_S:g} s")
-            time.sleep(0.02)
-
-    def wait_hooks(self, event, count=1, **fields):
-        def enough():
-            return sum(one["event"] == event and fields.items() <= one["payload"].items() for one in self.notes()) >= count
-
-        self.wait(enough, f"hook number {count} of {event}")
 
     def wait_pending(self):
         if not self.pending.wait(PATIENCE_S):
@@ -121,21 +89,6 @@ class Stage:
             return sum(len(TURN_OVER.findall(path.read_bytes())) for path in self.sandbox.rollouts()) >= count
 
         self.wait(enough, f"the end of turn {count}")
-
-    def notes(self):
-        return [json.loads(path.read_text("utf-8")) for path in sorted(self.kept.glob("*.json"))]
-
-    def recording(self, words):
-        home = self.sandbox.home
-        files = {str(path.relative_to(home)): path.read_bytes() for path in self.sandbox.rollouts()}
-        hooks, threads = [], {}
-        for note in self.notes():
-            sizes = {str(pathlib.Path(path).relative_to(home)): size for path, size in note["sizes"].items()}
-            hooks.append(Hook(note["event"], note["payload"], int(note["at"] * 1000), sizes))
-            path = str(pathlib.Path(note["payload"]["transcript_path"]).relative_to(home))
-            if path in files and "agent_id" not in note["payload"]:
-                threads[Thread(note["payload"]["session_id"], path)] = None
-        return Recording(str(home), files, tuple(threads), tuple(hooks), words)
 
 
 # one function a scenario: plays it on a stage and gives the words of its rule
@@ -419,17 +372,11 @@ def as_fixture(recording):
     """(hooks as lines of a sequence, rollouts by path) with the recorded home mapped to the fixtures' and the vendor's long texts elided."""
 
     def shown(value):
-        if isinstance(value, dict):
-            return {name: shown(item) for name, item in value.items()}
-        if isinstance(value, list):
-            return [shown(item) for item in value]
-        if not isinstance(value, str):
-            return value
         moved = value.replace(sys.executable, "/usr/bin/python3").replace(recording.home, "/home/dev")
         return moved if len(moved) <= LONG else f"{moved[:HEAD]}<elided {len(moved) - HEAD - TAIL} chars>{moved[-TAIL:]}"
 
     def line(value):
-        return json.dumps(shown(value), ensure_ascii=False, separators=(",", ":")) + "\n"
+        return json.dumps(mapped(value, shown), ensure_ascii=False, separators=(",", ":")) + "\n"
 
     rollouts = {path: "".join(line(json.loads(one)) for one in data.splitlines()) for path, data in recording.transcripts.items()}
     sequence = ""

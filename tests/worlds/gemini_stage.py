@@ -6,54 +6,34 @@ import hashlib
 import json
 import pathlib
 import sys
-import time
 
-from afl_core.testing.conformance.recording import Hook, Recording, Thread
-from afl_core.testing.failure import KitError
+from stage import NONCE, mapped
+from stage import Stage as AnyStage
+
 from afl_core.testing.gemini_api import MockGemini, Step, call, hang, text
 from afl_core.testing.gemini_cli import PROMPT, GeminiSandbox, base
 
-EVENTS = ("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd")
 PATIENCE_S = 120.0
 HOOK_MS = 60_000
-NONCE = "nonce=00c0ffee00c0ffee"
 CONTEXT = f"card {NONCE}: use <b>tabs</b> & spaces"
 
-PROBE = r"""
-import glob, json, os, sys, time
-kept, config, event = sys.argv[1:4]
-at = time.time()
-payload = json.load(sys.stdin)
-sizes = {path: os.path.getsize(path) for path in glob.glob(config + "/tmp/*/chats/**/*.jsonl", recursive=True)}
-name = "%s/%017.6f-%d" % (kept, at, os.getpid())
-with open(name + ".tmp", "w", encoding="utf-8") as file:
-    json.dump({"event": event, "payload": payload, "at": at, "sizes": sizes}, file)
-os.rename(name + ".tmp", name + ".json")
-context = kept + "/context"
-if event == "BeforeAgent" and os.path.exists(context):
-    print(json.dumps({"hookSpecificOutput": {"additionalContext": open(context, encoding="utf-8").read()}}))
-"""
 
+class Stage(AnyStage):
+    """Gemini CLI."""
 
-class Stage:
-    """A sandboxed CLI whose hooks only take notes."""
+    events = ("SessionStart", "BeforeAgent", "AfterAgent", "SessionEnd")
+    prompt_event = "BeforeAgent"
+    logs = "tmp/*/chats/**/*.jsonl"
+    patience_s = PATIENCE_S
 
     def __init__(self, home, binary, api):
-        self.api = api
-        self.sandbox = GeminiSandbox(home, home / "project", api.url, pathlib.Path(binary))
-        self.kept = self.sandbox.home / "kept"
-        self.kept.mkdir()
-        (self.sandbox.home / "probe.py").write_text(PROBE, encoding="utf-8")
+        super().__init__(GeminiSandbox(home, home / "project", api.url, pathlib.Path(binary)), api)
         self.settings()
 
     def settings(self, **more):
         """The sandbox's settings with the hooks that take notes; `more` are whole sections."""
-        command = f"'{sys.executable}' -I -S '{self.sandbox.home}/probe.py' '{self.kept}' '{self.sandbox.config}'"
-        hooks = {event: [{"hooks": [{"type": "command", "command": f"{command} {event}", "timeout": HOOK_MS}]}] for event in EVENTS}
+        hooks = self.groups(timeout=HOOK_MS)
         self.sandbox.settings_path.write_text(json.dumps({**base(), "hooks": hooks, **more}), encoding="utf-8")
-
-    def inject(self, context):
-        (self.kept / "context").write_text(context, encoding="utf-8")
 
     def say(self, prompt, *arguments):
         """One headless turn; gives the session's id."""
@@ -70,37 +50,9 @@ class Stage:
         terminal.wait_for(shown, timeout=PATIENCE_S)
         self.wait_hooks("AfterAgent", count)
 
-    def wait(self, found, what):
-        deadline = time.monotonic() + PATIENCE_S
-        while not found():
-            if time.monotonic() > deadline:
-                raise KitError(f"{what} did not come within {PATIENCE_S:g} s")
-            time.sleep(0.02)
-
-    def wait_hooks(self, event, count=1, **fields):
-        def enough():
-            return sum(one["event"] == event and fields.items() <= one["payload"].items() for one in self.notes()) >= count
-
-        self.wait(enough, f"hook number {count} of {event}")
-
     def wait_log(self, words, count=1):
         """Until the chat logs hold these words so often."""
         self.wait(lambda: sum(path.read_text("utf-8").count(words) for path in self.sandbox.transcripts()) >= count, f"{words!r} in a log")
-
-    def notes(self):
-        return [json.loads(path.read_text("utf-8")) for path in sorted(self.kept.glob("*.json"))]
-
-    def recording(self, words):
-        home = self.sandbox.home
-        files = {str(path.relative_to(home)): path.read_bytes() for path in self.sandbox.config.glob("tmp/*/chats/**/*.jsonl")}
-        hooks, threads = [], {}
-        for note in self.notes():
-            sizes = {str(pathlib.Path(path).relative_to(home)): size for path, size in note["sizes"].items()}
-            hooks.append(Hook(note["event"], note["payload"], int(note["at"] * 1000), sizes))
-            path = str(pathlib.Path(note["payload"]["transcript_path"]).relative_to(home))
-            if path in files:
-                threads[Thread(note["payload"]["session_id"], path)] = None
-        return Recording(str(home), files, tuple(threads), tuple(hooks), words)
 
 
 # one function a scenario: plays it on a stage and gives the words of its rule
@@ -356,12 +308,6 @@ def as_fixture(recording):
     """(payloads as lines of a sequence, chat logs by path) with the recorded home mapped to the fixtures' and the host's own texts elided."""
 
     def shown(value):
-        if isinstance(value, dict):
-            return {name: shown(item) for name, item in value.items()}
-        if isinstance(value, list):
-            return [shown(item) for item in value]
-        if not isinstance(value, str):
-            return value
         moved = (
             value.replace(sys.executable, "/usr/bin/python3")
             .replace(recording.home, "/home/dev")
@@ -374,7 +320,7 @@ def as_fixture(recording):
         return f"{opens}<elided {len(moved)} chars>{words[1]}{words[2]}"
 
     def line(value):
-        return json.dumps(shown(value), ensure_ascii=False, separators=(",", ":")) + "\n"
+        return json.dumps(mapped(value, shown), ensure_ascii=False, separators=(",", ":")) + "\n"
 
     logs = {name: "".join(line(json.loads(one)) for one in data.splitlines()) for name, data in recording.transcripts.items()}
     return "".join(line(dict(hook.payload)) for hook in recording.hooks), logs

@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-import pathlib
-import shutil
-import tempfile
-
 import claude_stage
 import pytest
+from stage import played_once
 
 
 @pytest.fixture(scope="module")
 def played():
-    """Play a scenario once and give what the CLI left of it: `played(scenario, binary)`."""
-    kept = {}
-
-    def recording(scenario, binary):
-        if scenario not in kept:
-            home = pathlib.Path(tempfile.mkdtemp(prefix="afl-stage-", dir="/tmp"))
-            try:
-                kept[scenario] = claude_stage.record(scenario, binary, home)
-            finally:
-                shutil.rmtree(home, ignore_errors=True)
-        return kept[scenario]
-
-    return recording
+    """Play a scene once and give what the CLI left of it: `played(scene, binary)`."""
+    return played_once(claude_stage.record)

@@ -119,5 +119,5 @@ def test_a_step_that_raises_is_told_when_the_mock_closes():
 def test_waiting_for_a_request_that_does_not_come_says_what_came():
     with MockGemini(["Hello."]) as api:
         ask(api)
-        with pytest.raises(KitError, match=r"did not see 2 requests for content within 0.1 s; it saw .*step 0 status 200"):
+        with pytest.raises(KitError, match=r"did not see 2 message requests within 0.1 s; it saw .*step 0 status 200"):
             api.wait_requests(2, timeout=0.1)

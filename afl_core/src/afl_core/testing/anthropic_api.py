@@ -11,10 +11,7 @@ import sys
 import threading
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Self
 
-from afl_core.testing.anthropic_mock.journal import Journal
 from afl_core.testing.anthropic_mock.replies import (
     STRUCTURED_OUTPUT,
     Failure,
@@ -34,6 +31,8 @@ from afl_core.testing.anthropic_mock.script import Script, Scripted, Step, revie
 from afl_core.testing.anthropic_mock.scriptfile import read_script
 from afl_core.testing.anthropic_mock.server import MessagesServer
 from afl_core.testing.failure import KitError
+from afl_core.testing.mocking.journal import Journal
+from afl_core.testing.mocking.running import RunningMock
 
 __all__ = [
     "STRUCTURED_OUTPUT",
@@ -58,35 +57,15 @@ __all__ = [
 NO_STEP = Failure(400, "no step of the mock's script fits this request")
 
 
-class MockAnthropic:
-    """A running mock: `with MockAnthropic(["Hello."]) as api:` then point a client at `api.url`.
-
-    Leaving the block raises KitError when a callable step raised while it was used.
-    """
+class MockAnthropic(RunningMock[Request]):
+    """A running mock: `with MockAnthropic(["Hello."]) as api:` then point a client at `api.url`."""
 
     server_kind: type[MessagesServer] = MessagesServer
 
     def __init__(self, steps: Iterable[Scripted] = (), *, default: Reply = NO_STEP, log: Path | None = None, port: int = 0) -> None:
         self._script = Script(steps)
-        self._journal = Journal(log)
-        self._server = self.server_kind(self._script, default, self._journal, port)
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.05}, name="mock-messages")
-        self._thread.start()
-
-    @property
-    def url(self) -> str:
-        """What a client takes as its base URL."""
-        return f"http://127.0.0.1:{self._server.server_address[1]}"
-
-    @property
-    def requests(self) -> list[Request]:
-        """The requests for a message, in order of arrival; token counts and probes are in `traffic`."""
-        return [request for request in self._journal.all() if request.is_message]
-
-    @property
-    def traffic(self) -> list[Request]:
-        """Every HTTP request, in order of arrival."""
-        return self._journal.all()
+        journal = Journal[Request](log)
+        super().__init__(self.server_kind(self._script, default, journal, port), journal, "mock-messages")
 
     @property
     def unused(self) -> list[Step]:
@@ -96,31 +75,6 @@ class MockAnthropic:
     def add(self, *steps: Scripted) -> None:
         """Append steps to the running script."""
         self._script.add(*steps)
-
-    def wait_requests(self, count: int, *, timeout: float = 30.0) -> list[Request]:
-        """The requests for a message once there are `count` of them; KitError after `timeout` seconds."""
-        self._journal.wait(lambda seen: sum(request.is_message for request in seen) >= count, f"{count} message requests", timeout)
-        return self.requests
-
-    def wait_aborted(self, count: int = 1, *, timeout: float = 30.0) -> list[Request]:
-        """The requests whose client went away before the reply ended, once there are `count` of them."""
-        seen = self._journal.wait(lambda seen: sum(request.aborted for request in seen) >= count, f"{count} aborted requests", timeout)
-        return [request for request in seen if request.aborted]
-
-    def close(self) -> None:
-        """Stop the server, ending every reply that waits. Idempotent."""
-        if self._thread.is_alive():
-            self._server.close()
-            self._thread.join()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, raised: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
-        errors = self._server.script_errors
-        if errors and raised is None:
-            raise KitError(f"a step of the mock's script raised: {errors[0]!r}") from errors[0]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

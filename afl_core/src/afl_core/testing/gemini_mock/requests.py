@@ -1,36 +1,21 @@
-"""What a client sent, without its credentials, and the words inside it. Pure: parsing and redaction, no sockets."""
+"""The words inside what a client of the Gemini API sent. Pure."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-REMOVED = "<removed>"
-SECRET_HEADERS = frozenset({"x-goog-api-key", "authorization", "proxy-authorization", "cookie"})
+from afl_core.testing.mocking.seen import REMOVED, Seen
 
 _METHOD = re.compile(r"/models/(?P<model>[^:/?]+):(?P<method>\w+)")
 _KEY = re.compile(r"(?<=[?&]key=)[^&]*")
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
-    """One HTTP request in order of arrival.
-
-    `step` is the index of the step that answered (None: no step fitted), `status` the HTTP status sent (None: none yet, or never), `aborted`
-    that the client went away before the end of the reply.
-    """
-
-    number: int
-    path: str
-    headers: Mapping[str, str]
-    raw: str
-    body: Mapping[str, Any]
-    step: int | None = None
-    status: int | None = None
-    aborted: bool = False
-    done: bool = False
+class Request(Seen):
+    """One HTTP request of a client of the Gemini API; the fields are those of `Seen`."""
 
     @property
     def method(self) -> str:
@@ -45,7 +30,7 @@ class Request:
         return found["model"] if found else ""
 
     @property
-    def asks_for_content(self) -> bool:
+    def is_message(self) -> bool:
         """Whether the model shall say something."""
         return self.method in ("generateContent", "streamGenerateContent")
 
@@ -87,11 +72,6 @@ def words(value: Any) -> list[str]:
     if isinstance(value, list):
         return [word for inner in value for word in words(inner)]
     return []
-
-
-def without_credentials(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Headers with lower-case names; a credential keeps its name and loses its value."""
-    return {name.lower(): REMOVED if name.lower() in SECRET_HEADERS else value for name, value in headers}
 
 
 def path_without_key(path: str) -> str:

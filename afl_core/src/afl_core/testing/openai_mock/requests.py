@@ -16,7 +16,7 @@ class ResponsesRequest(Request):
     @property
     def is_message(self) -> bool:
         """Whether this asks the model for an answer."""
-        return self.method == "POST" and self.path.split("?")[0].endswith("/responses")
+        return self.verb == "POST" and self.path.split("?")[0].endswith("/responses")
 
     @property
     def items(self) -> list[Mapping[str, Any]]:

@@ -8,13 +8,15 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic, TypeVar
 
-from afl_core.testing.anthropic_mock.requests import Request
 from afl_core.testing.failure import KitError
+from afl_core.testing.mocking.seen import Seen
+
+Request = TypeVar("Request", bound=Seen)
 
 
-class Journal:
+class Journal(Generic[Request]):
     """Requests in order of arrival; every method may be called from any thread."""
 
     def __init__(self, path: Path | None = None) -> None:
@@ -55,6 +57,6 @@ class Journal:
                 if left <= 0 or not self._changed.wait(left):
                     if enough(self._requests):
                         break
-                    seen = [f"{request.method} {request.path} step {request.step} status {request.status}" for request in self._requests]
+                    seen = [f"{request.verb} {request.path} step {request.step} status {request.status}" for request in self._requests]
                     raise KitError(f"the mock API did not see {what} within {timeout:g} s; it saw {seen}")
             return list(self._requests)
