@@ -17,6 +17,7 @@ from itertools import count
 from typing import Any
 
 from afl_core.api.exchanged import Exchanged
+from afl_core.api.given import amount, checked, text
 from afl_core.api.opened import ANY_NS, SIDECAR
 from afl_core.api.reserved import demand, refuse_reserved, refuse_to_erase
 from afl_core.api.told import Value, newest_first, says, scored, told
@@ -125,6 +126,7 @@ class Memory(Exchanged):
         self._index_later(len(new) + len(called))
         return len(new), len(wanted) - len(new), len(called)
 
+    @checked
     def supersede(self, old: str, fields: Mapping[str, Any] | None = None, **more: Any) -> str:
         """Put a new grain of the same type in the place of a live one; what is not given is taken over. Gives the new address."""
         old = self._address(old)
@@ -136,6 +138,7 @@ class Memory(Exchanged):
         self._index_later(1)
         return grain.hash
 
+    @checked
     def supersede_by(self, loser: str, winner: str) -> None:
         """Let a grain that is there already take the place of another one; nothing is copied."""
         loser, winner = self._address(loser), self._address(winner)
@@ -143,6 +146,7 @@ class Memory(Exchanged):
             self._mine(db, loser)
             write.link(db, loser, winner, self._clock(), cover=self._cover)
 
+    @checked
     def retract(self, hash: str) -> None:
         """Take a grain back: it stays in its history and is recalled no more. Adding it again, or `undo`, brings it back."""
         address = self._address(hash)
@@ -150,6 +154,7 @@ class Memory(Exchanged):
             self._mine(db, address)
             write.retract(db, address, now=self._clock(), cover=self._cover)
 
+    @checked
     def merge_heads(self, subject: str, relation: str, object: str, ns: str | None = None, **more: Any) -> str:
         """End a fork: one fact takes the place of all heads of a subject and relation, which its context names. Gives its address."""
         where = ns or self.ns
@@ -163,6 +168,7 @@ class Memory(Exchanged):
         self._index_later(1)
         return merged.hash
 
+    @checked
     def undo(self, hash: str) -> str:
         """Bring a grain back by undoing what hid it; gives what that was: supersede, link, merge or retract.
 
@@ -175,6 +181,7 @@ class Memory(Exchanged):
 
     # ----------------------------------------------------------------------------------------------------------------------------- forgetting
 
+    @checked
     def forget(self, hash: str, *, keep_out: bool = False, dry_run: bool = False, because: str = "") -> list[str]:
         """Erase a grain: row, index, telemetry, and its bytes. Gives the addresses (to be) erased. `keep_out`: its value stays out from now on.
 
@@ -186,6 +193,7 @@ class Memory(Exchanged):
         address = self._address(hash)
         return self._forget([address], "forget", address, (), keep_out=keep_out, dry_run=dry_run, because=because)
 
+    @checked
     def forget_subject(
         self, subject: str, ns: str | None = None, *, keep_out: bool = False, dry_run: bool = False, because: str = ""
     ) -> list[str]:
@@ -195,6 +203,7 @@ class Memory(Exchanged):
         found = erase.subject_hashes(self._files.reader(), subject, space, self._cover)
         return self._forget(found, "forget_subject", subject, (subject,), keep_out=keep_out, dry_run=dry_run, because=because)
 
+    @checked
     def forget_session(
         self, session_id: str, ns: str | None = ANY_NS, *, keep_out: bool = False, dry_run: bool = False, because: str = ""
     ) -> list[str]:
@@ -221,11 +230,13 @@ class Memory(Exchanged):
 
     # -------------------------------------------------------------------------------------------------------------------------------- reading
 
+    @checked
     def get(self, hash: str) -> Value:
         """One grain by its address or the beginning of it, live or not: hash, type, superseded_by, derived_from and its fields."""
         demand(self.scopes, "read")
         return told(self._there(self._files.reader(), self._address(hash)))
 
+    @checked
     def recall(  # noqa: PLR0913 - what narrows a recall, each by name
         self,
         subject: str | None = None,
@@ -248,6 +259,7 @@ class Memory(Exchanged):
         self._note(spaces, subject, relation, None, found, run_id, began)
         return [scored(one) for one in found]
 
+    @checked
     def search(self, query: str, k: int = 16, *, type: str | None = None, ns: str | None = None, run_id: str | None = None) -> list[Value]:
         """Live grains whose text holds a telling word of the query, best first."""
         demand(self.scopes, "read")
@@ -257,6 +269,7 @@ class Memory(Exchanged):
         self._note(spaces, None, None, query, found, run_id, began)
         return [scored(one) for one in found]
 
+    @checked
     def assemble(
         self, sources: Sequence[Mapping[str, Any]], budget: int = 400, k: int = 16, *, limit: int | None = None, run_id: str | None = None
     ) -> Value:
@@ -265,7 +278,7 @@ class Memory(Exchanged):
         A source is a mapping of subject, relation, query, ns and weight, each optional. `limit`: counts grains instead of tokens.
         """
         demand(self.scopes, "read")
-        made = [self._source(one, number, k, run_id) for number, one in enumerate(sources)]
+        made = [self._source(one, number, k, run_id) for number, one in enumerate(_sources(sources))]
         chosen = assemble(made, budget if limit is None else limit, by_grains=limit is not None)
         self._telemetry.budget(overflow=bool(chosen.dropped))
         unit = "tokens" if limit is None else "grains"
@@ -277,17 +290,20 @@ class Memory(Exchanged):
             "budget": {"unit": unit, "limit": budget if limit is None else limit, "used": chosen.used},
         }
 
+    @checked
     def latest(self, subject: str, relation: str, ns: str | None = None) -> Value | None:
         """The newest fact of a subject and relation; of a fork's heads the one made last."""
         heads = self._heads(HeadKey(ns or self.ns, subject, relation))
         return told(heads[0]) if heads else None
 
+    @checked
     def history(self, subject: str, relation: str, ns: str | None = None) -> list[Value]:
         """What was said of a subject and relation before, newest first, live or not; at most 512 grains."""
         demand(self.scopes, "read")
         rows = grains.about(self._files.reader(), HeadKey(ns or self.ns, subject, relation), HISTORY, self._cover)
         return [told(one) for one in rows]
 
+    @checked
     def forks(self, ns: str | None = None) -> list[Value]:
         """Things with more than one head: namespace, subject, relation and the heads, the one made last first."""
         demand(self.scopes, "read")
@@ -301,6 +317,7 @@ class Memory(Exchanged):
             for key, heads in found.items()
         ]
 
+    @checked
     def verify(self, *, progress: Callable[[int], None] = lambda _done: None) -> Value:
         """Check the whole file: SQLite's own check, every address against its content, every link, head and index row, and the audit chain."""
         demand(self.scopes, "read")
@@ -313,6 +330,7 @@ class Memory(Exchanged):
         problems = [*found["problems"], *([f"the audit: {broken.why}"] if broken else [])]
         return {**found, "ok": not problems, "problems": problems}
 
+    @checked
     def stats(self) -> Value:
         """Counts by type and namespace, sizes in bytes, what waits to be indexed or swept, how many values are kept out, the state of telemetry."""
         demand(self.scopes, "read")
@@ -327,11 +345,13 @@ class Memory(Exchanged):
             "telemetry": self._telemetry.state(),
         }
 
+    @checked
     def telemetry(self, days: int = 30, ns: str | None = None) -> Value:
         """What was recalled and asked in the last days: access, queries and budget."""
         demand(self.scopes, "read")
         from afl_core.memory.telemetry_view import view
 
+        self._files.reader()  # a memory that was closed says so
         return view(self._telemetry, self._clock(), days, ns)
 
     # --------------------------------------------------------------------------------------------------------------------------------- inside
@@ -346,6 +366,9 @@ class Memory(Exchanged):
                 code="AFL-MODEL-008",
                 hint="use subject, relation, query, ns, weight",
             )
+        for name in ("subject", "relation", "query", "ns"):
+            if given.get(name) is not None:
+                text(given[name], f"{name} of source {number}")
         began = time.perf_counter_ns()
         spaces = self._spaces(given.get("ns"))
         where = Where(spaces, given.get("subject"), given.get("relation"))
@@ -355,7 +378,7 @@ class Memory(Exchanged):
         else:
             found = find_about(self._files.reader(), where, self._clock(), most, cover=self._cover, weights=self.weights)
         self._note(spaces, where.subject, where.relation, query or None, found, run_id, began)
-        return Source(tuple(found), float(given.get("weight", 1.0)))
+        return Source(tuple(found), amount(given.get("weight", 1.0), f"weight of source {number}"))
 
     def _heads(self, key: HeadKey) -> list[grains.Stored]:
         demand(self.scopes, "read")
@@ -374,3 +397,11 @@ class Memory(Exchanged):
             body = {"grains_erased": len(addresses), "keep_out": keep_out}
             self._erase(addresses, texts, keep_out=keep_out, noted=lambda db, now: self._audit(db, verb, named, body, because, now))
         return list(addresses)
+
+
+def _sources(given: Any) -> Sequence[Mapping[str, Any]]:
+    if not isinstance(given, list | tuple) or not all(isinstance(one, Mapping) for one in given):
+        raise ModelError(
+            "sources are not a list of mappings", code="AFL-MODEL-010", hint="give mappings of subject, relation, query, ns, weight"
+        )
+    return given

@@ -11,6 +11,8 @@ from types import TracebackType
 from typing import Any, Self
 
 from afl_core.api.connections import Connections
+from afl_core.api.errors import understood
+from afl_core.api.given import path_of, text
 from afl_core.api.reserved import demand, narrowed, refuse_reserved
 from afl_core.memory import erase, evidence, index, write
 from afl_core.memory.rank import DEFAULT, Ranked, Weights
@@ -46,13 +48,24 @@ class Opened:
         weights: Weights = DEFAULT,
         clock: Clock = now_ms,
     ) -> None:
-        self.path = os.path.abspath(os.fspath(path))
+        self.path = path_of(path)
+        text(ns, "ns")
+        text(actor, "actor")
+        if passphrase is not None:
+            text(passphrase, "passphrase")
+            if not passphrase:
+                raise ModelError("passphrase is empty", code="AFL-MODEL-010", hint="leave it out for a memory in clear")
+        if not isinstance(weights, Weights):
+            raise ModelError("weights are no Weights", code="AFL-MODEL-010", hint="give afl_core.memory.rank.Weights")
         self.ns, self.actor, self.index_text, self.weights = ns, actor, index_text, weights
         self.scopes = narrowed(None, scopes)
         self._clock = clock
         self._unindexed = 0
         mode = mode_of(telemetry)
-        open_or_create(self.path, clock=clock)
+        try:
+            open_or_create(self.path, clock=clock)
+        except OSError as bad:
+            raise understood(bad) from bad
         self._files = Connections(self.path)
         try:
             self._cover: Cover = self._unlock(passphrase)

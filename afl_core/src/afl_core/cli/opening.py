@@ -56,6 +56,8 @@ class Asked:
     @contextlib.contextmanager
     def memory(self, *, makes: bool = False, one_ns: bool = False, tries: bool = False) -> Iterator[Opened]:
         """Open it. `makes`: a file that is not there is made; `tries`: in a place that goes away. `one_ns`: every namespace is none here."""
+        if self.ns is not None and not self.ns.strip():
+            raise click.UsageError("--ns was given without a name", click.get_current_context())
         if one_ns and self.ns == "*":
             raise click.UsageError("this command works in one namespace: give its name with --ns", click.get_current_context())
         with self.home() as (home, named), contextlib.ExitStack() as stack:

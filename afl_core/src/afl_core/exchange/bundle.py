@@ -137,7 +137,7 @@ def read_line(line: bytes) -> Line:
     _must(_is_address(address), "hash is not 64 hexadecimal digits")
     if op == "add":
         return _read_add(body)
-    _must(_is_count(body.get("at")), "at is not a time")
+    _must(_is_time(body.get("at")), "at is not a time")
     if op == operations.FORGET:
         return Forget(address, body["at"])
     _must(op in LIVE_AFTER or op in DEAD_AFTER, f"op {op!r} is not known")
@@ -173,6 +173,11 @@ def _must(holds: bool, sentence: str) -> None:
 
 def _is_count(value: Any) -> bool:
     return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < 2**62
+
+
+def _is_time(value: Any) -> bool:
+    """As any grain may say when it was made."""
+    return isinstance(value, int) and not isinstance(value, bool) and -(2**63) <= value < 2**63
 
 
 def _is_address(value: Any) -> bool:

@@ -35,9 +35,9 @@ _PART = "\x01"
 T = TypeVar("T")
 
 
-def mode_of(given: str) -> str:
+def mode_of(given: object) -> str:
     """off, aggregate or full; raises `ModelError` for any other word."""
-    mode = MODES.get(given.strip().casefold())
+    mode = MODES.get(given.strip().casefold()) if isinstance(given, str) else None
     if mode is None:
         raise ModelError(
             f"telemetry is {given!r}; it is off, aggregate or full", code="AFL-MODEL-005", hint="open it with off, aggregate or full"

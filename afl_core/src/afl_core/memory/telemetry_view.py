@@ -13,7 +13,8 @@ def view(telemetry: Telemetry, now: int, days: int, ns: str | None) -> dict[str,
     """Access of grains, questions asked and budget samples of the last days; all empty where telemetry is off."""
     if telemetry.mode == "off":
         return {"mode": "off", "access": [], "queries": [], "budget": {"sample_count": 0, "overflow_count": 0}}
-    since = now // DAY_MS - days + 1
+    today = now // DAY_MS
+    since = today + 1 - min(max(days, 0), today + 1)
     with telemetry.reading() as db:
         samples, overflows = rows.budgets(db, since)
         access, asked = rows.accessed(db, since, ns), rows.asked(db, since, ns)

@@ -25,5 +25,5 @@ def loads(text: str | bytes, what: str) -> Any:
     """Parse JSON; `what` names the thing in the error."""
     try:
         return json.loads(text)
-    except (ValueError, RecursionError) as bad:
+    except (ValueError, RecursionError, TypeError) as bad:
         raise ModelError(f"{what} is not valid JSON: {bad}", code="AFL-MODEL-002") from bad

@@ -1,0 +1,86 @@
+"""What callers of `Memory` give: arguments of a wrong kind are named before anything is done, and what SQLite says becomes an error of ours."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import math
+import os
+import sqlite3
+from collections.abc import Callable
+from typing import Any, TypeVar, cast
+
+from afl_core.model.errors import ModelError
+from afl_core.store.connection import explain
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_CODE = "AFL-MODEL-010"
+
+
+def text(value: Any, name: str) -> None:
+    """Refuse what is no text, or text that no file can hold."""
+    if not isinstance(value, str):
+        raise ModelError(f"{name} is not text but {type(value).__name__}", code=_CODE, hint="correct the argument")
+    if not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError as bad:
+            raise ModelError(f"{name} holds half of a surrogate pair", code=_CODE, hint="correct the argument") from bad
+
+
+def whole(value: Any, name: str) -> None:
+    """Refuse what is no whole number."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise ModelError(f"{name} is not a whole number", code=_CODE, hint="correct the argument")
+
+
+def amount(value: Any, name: str) -> float:
+    """A finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        raise ModelError(f"{name} is not a finite number", code=_CODE, hint="correct the argument")
+    return float(value)
+
+
+def path_of(path: Any) -> str:
+    """The whole path of a file, as text."""
+    if not isinstance(path, str | bytes | os.PathLike):
+        raise ModelError(f"path is not a path but {type(path).__name__}", code=_CODE, hint="correct the argument")
+    named = os.fsdecode(path)
+    if "\0" in named:
+        raise ModelError("path holds a NUL", code=_CODE, hint="correct the argument")
+    if not named:
+        raise ModelError("path is empty", code=_CODE, hint="name a file")
+    text(named, "path")  # SQLite takes UTF-8 only
+    return os.path.abspath(named)
+
+
+_KINDS: dict[str, Callable[[Any, str], object]] = {
+    **dict.fromkeys(("subject", "relation", "ns", "run_id", "tool_name", "tool_call_id", "session_id", "query", "because", "type"), text),
+    **dict.fromkeys(("hash", "old", "loser", "winner"), text),
+    **dict.fromkeys(("k", "budget", "limit", "days"), whole),
+}
+"""Arguments by their name, which means the same wherever it stands."""
+
+
+def checked(method: F) -> F:
+    """Check the arguments of a method of an open memory by their names. One that may be left out may be None."""
+    given = list(inspect.signature(method).parameters.values())[1:]
+    order = [one.name for one in given]
+    checks = {one.name: (_KINDS[one.name], one.default is None) for one in given if one.name in _KINDS}
+
+    @functools.wraps(method)
+    def asked(self: Any, /, *arguments: Any, **named: Any) -> Any:
+        for name, value in (*zip(order, arguments, strict=False), *named.items()):
+            check, may_be_none = checks.get(name, _NO_CHECK)
+            if check is not None and not (may_be_none and value is None):
+                check(value, name)
+        try:
+            return method(self, *arguments, **named)
+        except sqlite3.Error as bad:
+            raise explain(bad, self.path) from bad
+
+    return cast("F", asked)
+
+
+_NO_CHECK: tuple[None, bool] = (None, True)
