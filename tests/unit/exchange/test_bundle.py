@@ -6,8 +6,10 @@ import hashlib
 import io
 import json
 import os
+import sqlite3
 import stat
 import sys
+import threading
 
 import pytest
 from exchange_world import NOW, opened
@@ -367,6 +369,56 @@ def test_progress_ends_at_the_whole(memory, empty, bundle):
     assert told == sorted(told)
     assert len(told) > 2
     assert told[-1][0] == told[-1][1]
+
+
+def test_no_database_is_written_over_by_a_bundle_and_no_file_beside_one(memory, empty, tmp_path):
+    memory.add_fact("acme", "is", "here")
+    (tmp_path / "link").symlink_to(memory.path)
+    with sqlite3.connect(tmp_path / "foreign") as db:
+        db.execute("CREATE TABLE t (a)")
+    db.close()
+    taken = [memory.path, empty.path, tmp_path / "foreign", tmp_path / "link", *(memory.path + end for end in ("-wal", "-shm", "-journal"))]
+    before = sorted(os.listdir(tmp_path))
+    for path in taken:
+        with pytest.raises(ExchangeError) as caught:
+            memory.export(path)
+        assert caught.value.code == "AFL-EXCHANGE-010"
+    assert sorted(os.listdir(tmp_path)) == before
+    assert memory.recall("acme")[0]["object"] == "here"
+    assert memory.verify()["ok"]
+
+
+def test_a_bundle_goes_through_a_link_a_pipe_and_a_device_and_leaves_them(memory, bundle, tmp_path):
+    memory.add_fact("acme", "is", "here")
+    (tmp_path / "link").symlink_to(bundle)
+    memory.export(tmp_path / "link")
+    assert (tmp_path / "link").is_symlink()
+    whole = bundle.read_bytes()
+    assert whole.startswith(b'{"count":1,')
+    bundle.write_bytes(b"older")
+    memory.export(tmp_path / "link")
+    assert bundle.read_bytes() == whole
+    os.mkfifo(tmp_path / "pipe")
+    read = []
+    reader = threading.Thread(target=lambda: read.append((tmp_path / "pipe").read_bytes()))
+    reader.start()
+    memory.export(tmp_path / "pipe")
+    reader.join()
+    assert read == [whole]
+    assert stat.S_ISFIFO(os.stat(tmp_path / "pipe").st_mode)
+    descriptor = os.open(tmp_path / "open", os.O_RDWR | os.O_CREAT)
+    memory.export(f"/dev/fd/{descriptor}")
+    os.close(descriptor)
+    assert (tmp_path / "open").read_bytes() == whole
+    memory.export("/dev/null")
+    assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+def test_a_path_that_cannot_be_written_is_named(memory, tmp_path):
+    for path in (tmp_path, tmp_path / "no" / "file", tmp_path / ("x" * 300), "a\0b", "a\ud800"):
+        with pytest.raises(ExchangeError) as caught:
+            memory.export(path)
+        assert caught.value.code == "AFL-EXCHANGE-003"
 
 
 @pytest.mark.parametrize("form", ["bundle", "facts"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import contextlib
+import errno
 import os
 import shutil
 import stat
@@ -18,6 +19,10 @@ from afl_core.files.private import sync_dir
 STDIO = "-"
 """As a path: standard input or output."""
 
+SQLITE = b"SQLite format 3\0"
+"""What a database begins with."""
+SIDE_FILES = ("-wal", "-shm", "-journal")
+"""What SQLite keeps beside one."""
 PIECE_BYTES = 1_048_576
 """Read at once."""
 
@@ -109,12 +114,29 @@ def text_of(line: bytes, number: int, path: str) -> str:
 
 @contextlib.contextmanager
 def written(path: str) -> Iterator[BinaryIO]:
-    """A file that takes its place when it is whole, 0600, and durable; or standard output."""
+    """A file that takes its place when it is whole, 0600, and durable; or standard output, or a pipe or device, which are written to as they are.
+
+    What a link points at is written, not the link. Raises `ExchangeError` for a database: a memory is not written over by its own bundle.
+    """
     if path == STDIO:
         yield sys.stdout.buffer
         sys.stdout.buffer.flush()
         return
-    folder, name = os.path.split(os.path.abspath(path))
+    try:
+        if _is_stream(path):
+            with open(path, "wb") as stream:
+                yield stream
+            return
+        place = os.path.realpath(path)
+        if _is_database(place):
+            raise ExchangeError(
+                f"{path} is a database or belongs to one: a bundle would destroy it", code="AFL-EXCHANGE-010", hint="name another file"
+            )
+        if os.path.isdir(place):
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
+    except (OSError, ValueError) as bad:
+        raise _unwritable(path, bad) from bad
+    folder, name = os.path.split(place)
     try:
         descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=".tmp", dir=folder)
     except OSError as bad:
@@ -124,7 +146,7 @@ def written(path: str) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
-        os.replace(temporary, path)
+        os.replace(temporary, place)
         sync_dir(folder)
     except OSError as bad:
         raise _unwritable(path, bad) from bad
@@ -133,7 +155,33 @@ def written(path: str) -> Iterator[BinaryIO]:
             os.unlink(temporary)
 
 
-def _unwritable(path: str, bad: OSError) -> ExchangeError:
+def _is_stream(path: str) -> bool:
+    """A pipe, a device, or one of the process's own open files, whatever that is."""
+    if os.path.abspath(path).startswith(("/dev/", "/proc/")):
+        return True
+    try:
+        mode = os.stat(path).st_mode
+    except FileNotFoundError:
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def _is_database(path: str) -> bool:
+    """An SQLite file of anybody's, or one that stands beside it."""
+    for end in ("", *SIDE_FILES):
+        if not path.endswith(end):
+            continue
+        main = path.removesuffix(end)
+        if os.path.isfile(main):
+            with open(main, "rb") as file:
+                if file.read(len(SQLITE)) == SQLITE:
+                    return True
+    return False
+
+
+def _unwritable(path: str, bad: OSError | ValueError) -> ExchangeError:
     return ExchangeError(
-        f"{path} cannot be written: {bad.strerror}", code="AFL-EXCHANGE-003", hint="check the folder and its free space; nothing is left"
+        f"{path} cannot be written: {getattr(bad, 'strerror', None) or bad}",
+        code="AFL-EXCHANGE-003",
+        hint="check the folder and its free space; nothing is left",
     )
