@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
+import pathlib
 import re
+import shutil
 import sqlite3
 
 import capture_world
@@ -76,6 +79,7 @@ def test_all_fields_can_be_one_json_object_or_come_from_standard_input(grains, f
         (["forget"], "AFL-USAGE-001: say what to forget"),
         (["forget", "abcdef", "--subject", "x"], "AFL-USAGE-001: say what to forget"),
         (["forget", "--session", "s", "--subject", "x"], "AFL-USAGE-001: say what to forget"),
+        (["recall", "--ns", ""], "AFL-USAGE-001: --ns was given without a name"),
     ],
 )
 def test_what_is_wrong_is_named_and_nothing_is_stored(grains, arguments, words):
@@ -244,6 +248,31 @@ def test_what_is_added_to_the_homes_store_is_redacted_and_the_command_says_so(af
     assert status == 0
     assert SECRET not in "\n".join(world.db.iterdump())
     assert world.db.execute("SELECT count(*) FROM grains").fetchone()[0] == 3
+
+
+@pytest.mark.parametrize("way", ["itself", "folder", "dots", "copy"])
+def test_the_homes_store_is_known_however_it_is_named(afl, world, tmp_path, fed, way):
+    path = pathlib.Path(world.home.paths.database)
+    (tmp_path / "linked").symlink_to(path.parent)
+    world.session(tmp_path / "t.jsonl")
+    if way == "copy":
+        world.db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        shutil.copy(path, tmp_path / "copy")
+        os.chmod(tmp_path / "copy", 0o600)
+    named = {
+        "itself": path,
+        "folder": tmp_path / "linked" / path.name,
+        "dots": path.parent / ".." / path.parent.name / path.name,
+        "copy": tmp_path / "copy",
+    }[way]
+    for arguments in (
+        ["add", "fact", "acme", "token", SECRET],
+        ["record-tool-call", "--name", "t", "--result", f"denied for {SECRET}"],
+    ):
+        status, said = afl(*arguments, "--db", str(named))
+        assert (status, "redacted: 1 of its texts" in said) == (0, True)
+    assert SECRET not in "\n".join(world.db.iterdump())
+    assert SECRET not in afl("recall", "--db", str(named), "--json")[1]
 
 
 def test_a_password_is_known_by_the_name_of_its_field_or_relation(afl, world, fed):

@@ -57,7 +57,15 @@ def place_of(home: Home, db: str | None, *, named_home: bool = False) -> Place:
     if not named:
         raise StoreError("--db was given without a file", code="AFL-STORE-040", hint="name a file, or leave --db out for the home's store")
     path = os.path.abspath(named)
-    return Place(path, path == os.path.abspath(home.paths.database))
+    return Place(path, _is_same(path, home.paths.database))
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Whether two paths lead to one file: through other folders, links of folders, or in other letters where those make no difference."""
+    try:
+        return os.path.samefile(one, other)
+    except (OSError, ValueError):
+        return os.path.realpath(one) == os.path.realpath(other) if "\0" not in one else False
 
 
 def open_memory(home: Home, place: Place, ns: str = DEFAULT_NS, passphrase: str | None = None, *, makes: bool = False) -> Memory:

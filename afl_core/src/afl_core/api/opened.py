@@ -86,6 +86,10 @@ class Opened:
         self._telemetry.close()
         self._files.close()
 
+    def is_a_homes(self) -> bool:
+        """Whether the file is the store of a home, this one's or another's, or a copy of one."""
+        return content.is_a_homes(self._files.reader())
+
     def flush(self) -> None:
         """Index what waits and write what telemetry holds."""
         if self.index_text:

@@ -29,7 +29,7 @@ def import_(asked: Asked, file: str, dry_run: bool, redact: bool, file_format: s
     from afl_core.api.by_hand import chain_of, safe_text
 
     with asked.memory(makes=not dry_run, tries=dry_run, one_ns=True) as opened:
-        chain = chain_of(opened.home) if redact or opened.place.is_home else None
+        chain = chain_of(opened.home) if redact or opened.redacts else None
         report = opened.memory.import_(
             file,
             file_format or "auto",

@@ -110,7 +110,7 @@ def redacted(opened: Opened, fields: dict[str, Any], redact: bool) -> tuple[dict
     """Fields as they are stored where they go, and how many of their texts redaction changed."""
     from afl_core.api.by_hand import chain_of, safe
 
-    if not (redact or opened.place.is_home):
+    if not (redact or opened.redacts):
         return fields, 0
     return safe(chain_of(opened.home), fields)
 

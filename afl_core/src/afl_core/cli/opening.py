@@ -32,6 +32,11 @@ class Opened:
     def __init__(self, memory: Memory, home: Home, place: Place, ns: str | None) -> None:
         self.memory, self.home, self.place, self.ns = memory, home, place, ns
 
+    @property
+    def redacts(self) -> bool:
+        """Whether what is stored is redacted without being asked: in the store of a home, however it was named."""
+        return self.place.is_home or self.memory.is_a_homes()
+
     def now(self) -> int:
         """The time that ages are counted from, ms since the epoch."""
         return self.home.clock()

@@ -57,6 +57,11 @@ def is_used_in_clear(db: sqlite3.Connection) -> bool:
     return bool(meta(db, CLEAR)) or any(db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in USED)  # noqa: S608 - fixed names
 
 
+def is_a_homes(db: sqlite3.Connection) -> bool:
+    """Whether a file is the store of a home, or a copy of one: it has keys of a vault, or knows sessions."""
+    return any(db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in USED if table != "grains")  # noqa: S608 - fixed names
+
+
 def use_in_clear(db: sqlite3.Connection) -> None:
     """Let nobody seal an empty file any more under a handle that writes in clear, in the caller's transaction."""
     if not is_sealed(db):
