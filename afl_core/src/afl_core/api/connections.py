@@ -1,4 +1,8 @@
-"""Connections of one file for many threads: each thread has its own, and one lock lets writers of this process take turns instead of waiting on the file."""
+"""Connections of one file for many threads: each thread has its own, and one lock lets writers of this process take turns instead of waiting on the file.
+
+A connection is never closed while another thread is using it, for that ends the process: a call that is under way when the file is closed goes on to
+its end, and its thread closes then. So every call stands between `enter` and `leave`.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ import contextlib
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from afl_core.model.errors import StoreError
 from afl_core.store import inherited
@@ -15,11 +19,19 @@ from afl_core.store.connection import connect, writing
 Done = TypeVar("Done")
 
 
+class _Held(NamedTuple):
+    """A thread's connection. `uses`: how many calls of this thread are under way, one number."""
+
+    thread: threading.Thread
+    db: sqlite3.Connection
+    uses: list[int]
+
+
 class Connections:
     """Open until `close`. A forked child opens its own."""
 
     _local: threading.local
-    _all: list[tuple[threading.Thread, sqlite3.Connection]]
+    _all: list[_Held]
     _lock: contextlib.AbstractContextManager[bool]
 
     def __init__(self, path: str) -> None:
@@ -37,8 +49,27 @@ class Connections:
             db = self._local.db = connect(self.path, threads=True)
             with self._lock:
                 self._close_of_ended_threads()
-                self._all.append((threading.current_thread(), db))
+                self._all.append(_Held(threading.current_thread(), db, self._uses()))
         return db
+
+    def enter(self) -> None:
+        """A call of this thread begins. Says so before it looks whether the file was closed, as `close` says that before it looks for calls."""
+        self._uses()[0] += 1
+
+    def leave(self) -> None:
+        """It has ended."""
+        uses = self._uses()
+        uses[0] = max(0, uses[0] - 1)  # a child may have been forked inside of it
+        if self._closed and not uses[0]:
+            self._close_unused()
+
+    def read(self, look: Callable[[sqlite3.Connection], Done]) -> Done:
+        """What something reads, as a call of its own."""
+        self.enter()
+        try:
+            return look(self.reader())
+        finally:
+            self.leave()
 
     @contextlib.contextmanager
     def writer(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
@@ -54,24 +85,35 @@ class Connections:
             return write(db)
 
     def close(self) -> None:
-        """Close every thread's connection."""
+        """Close every thread's connection, those in use when they are not any more."""
+        self._closed = True
+        self._close_unused()
+
+    def _close_unused(self) -> None:
         with self._lock:
-            self._closed = True
-            for _, db in self._all:
-                db.close()
-            self._all.clear()
+            for held in self._all:
+                if not held.uses[0]:
+                    held.db.close()
+            self._all = [held for held in self._all if held.uses[0]]
 
     def _close_of_ended_threads(self) -> None:
-        for thread, db in self._all:
-            if not thread.is_alive():
-                db.close()
-        self._all = [(thread, db) for thread, db in self._all if thread.is_alive()]
+        for held in self._all:
+            if not held.thread.is_alive():
+                held.db.close()
+        self._all = [held for held in self._all if held.thread.is_alive()]
+
+    def _uses(self) -> list[int]:
+        uses: list[int] | None = getattr(self._local, "uses", None)
+        if uses is None:
+            uses = self._local.uses = [0]
+        return uses
 
     def _begin(self) -> None:
         self._local = threading.local()
         self._all = []
         self._lock = threading.RLock()
+        inherited.held_at_fork(self._lock)
 
     def _after_fork(self) -> None:
-        inherited.keep(db for _, db in self._all)
+        inherited.keep(held.db for held in self._all)
         self._begin()

@@ -63,8 +63,26 @@ _KINDS: dict[str, Callable[[Any, str], object]] = {
 """Arguments by their name, which means the same wherever it stands."""
 
 
+def used(method: F) -> F:
+    """A method of an open memory as one call: a file that is closed meanwhile is closed for it when it ends."""
+
+    @functools.wraps(method)
+    def asked(self: Any, /, *arguments: Any, **named: Any) -> Any:
+        files = self._files
+        files.enter()
+        try:
+            return method(self, *arguments, **named)
+        except sqlite3.Error as bad:
+            raise explain(bad, self.path) from bad
+        finally:
+            files.leave()
+
+    return cast("F", asked)
+
+
 def checked(method: F) -> F:
-    """Check the arguments of a method of an open memory by their names. One that may be left out may be None."""
+    """The same, with its arguments checked by their names. One that may be left out may be None."""
+    call = used(method)
     given = list(inspect.signature(method).parameters.values())[1:]
     order = [one.name for one in given]
     checks = {one.name: (_KINDS[one.name], one.default is None) for one in given if one.name in _KINDS}
@@ -75,10 +93,7 @@ def checked(method: F) -> F:
             check, may_be_none = checks.get(name, _NO_CHECK)
             if check is not None and not (may_be_none and value is None):
                 check(value, name)
-        try:
-            return method(self, *arguments, **named)
-        except sqlite3.Error as bad:
-            raise explain(bad, self.path) from bad
+        return call(self, *arguments, **named)
 
     return cast("F", asked)
 

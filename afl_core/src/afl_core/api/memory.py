@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from afl_core.api.exchanged import Exchanged
-from afl_core.api.given import amount, checked, text
-from afl_core.api.opened import ANY_NS, SIDECAR
-from afl_core.api.reserved import demand, refuse_reserved, refuse_to_erase
+from afl_core.api.forgets import Forgets
+from afl_core.api.given import amount, checked, text, used
+from afl_core.api.opened import SIDECAR
+from afl_core.api.reserved import demand, refuse_reserved
 from afl_core.api.told import Value, newest_first, says, scored, told
 from afl_core.memory import erase, tombstones, undo, write
 from afl_core.memory.assemble import Source, assemble
@@ -39,7 +39,7 @@ HISTORY = 512
 _CALLS = count()
 
 
-class Memory(Exchanged):
+class Memory(Forgets):
     """A memory file. Use as a context manager, or call `close`.
 
     `ns`: the namespace that is written, and read where none is named. `actor`: who acts, for the audit. `passphrase`: contents are sealed with
@@ -51,6 +51,7 @@ class Memory(Exchanged):
 
     # -------------------------------------------------------------------------------------------------------------------------------- writing
 
+    @used
     def add(self, type: str, fields: Mapping[str, Any] | None = None, **more: Any) -> str:
         """Store a grain; gives its address. One that is there already is left as it is. Raises `ModelError` naming the field that is wrong."""
         grain = self._made(type, {**(fields or {}), **more})
@@ -60,6 +61,7 @@ class Memory(Exchanged):
         self._index_later(1)
         return grain.hash
 
+    @used
     def add_fact(self, subject: str, relation: str, object: str, confidence: float | None = None, **more: Any) -> str:
         """Store a fact; where a head of its subject and relation already says all that is given here, gives that one's address."""
         fields = {"subject": subject, "relation": relation, "object": object, "confidence": confidence, **more}
@@ -75,6 +77,7 @@ class Memory(Exchanged):
         self._index_later(1)
         return grain.hash
 
+    @used
     def add_batch(self, many: Iterable[Mapping[str, Any]]) -> list[str]:
         """Store grains, each a mapping with `type` and its fields, in one transaction: all or none. Gives their addresses in order."""
         made = [self._made(str(one.get("type", "")), {key: value for key, value in one.items() if key != "type"}) for one in many]
@@ -83,6 +86,7 @@ class Memory(Exchanged):
         self._index_later(len(made))
         return [grain.hash for grain in made]
 
+    @used
     def record_tool_call(
         self,
         name: str,
@@ -112,6 +116,7 @@ class Memory(Exchanged):
         self._index_later(1)
         return address
 
+    @used
     def record_session(self, session_id: str, events: Iterable[Mapping[str, Any]], calls: Sequence[write.ToolCall]) -> tuple[int, int, int]:
         """Store what a transcript tells of a session: its events, and its calls of tools as small grains. What is there already is left.
 
@@ -178,55 +183,6 @@ class Memory(Exchanged):
         with self._writing() as db:
             self._mine(db, address)
             return undo.undo(db, address, self._clock(), cover=self._cover)
-
-    # ----------------------------------------------------------------------------------------------------------------------------- forgetting
-
-    @checked
-    def forget(self, hash: str, *, keep_out: bool = False, dry_run: bool = False, because: str = "") -> list[str]:
-        """Erase a grain: row, index, telemetry, and its bytes. Gives the addresses (to be) erased. `keep_out`: its value stays out from now on.
-
-        What was captured of a project is erased too, and of a call the words of its events; it is not captured again. Lessons are not: `afl memory`.
-
-        The audit holds who, when, `because` and a fingerprint of the address. Raises `StoreError` (AFL-STORE-032) when another process still
-        holds the bytes: the rows are gone, and the next forget, `sweep` or opening does the rest.
-        """
-        address = self._address(hash)
-        return self._forget([address], "forget", address, (), keep_out=keep_out, dry_run=dry_run, because=because)
-
-    @checked
-    def forget_subject(
-        self, subject: str, ns: str | None = None, *, keep_out: bool = False, dry_run: bool = False, because: str = ""
-    ) -> list[str]:
-        """Erase every grain about a subject and its parts (`pat`, `pat#visit1`, never `patricia`), and what telemetry knows of it."""
-        demand(self.scopes, "forget")
-        space = None if ns == ANY_NS else ns or self.ns
-        found = erase.subject_hashes(self._files.reader(), subject, space, self._cover)
-        return self._forget(found, "forget_subject", subject, (subject,), keep_out=keep_out, dry_run=dry_run, because=because)
-
-    @checked
-    def forget_session(
-        self, session_id: str, ns: str | None = ANY_NS, *, keep_out: bool = False, dry_run: bool = False, because: str = ""
-    ) -> list[str]:
-        """Erase every grain of a session, by default in every namespace: what was captured of it and what was recorded for it. Lessons stay."""
-        demand(self.scopes, "forget")
-        space = None if ns == ANY_NS else ns or self.ns
-        found = erase.session_hashes(self._files.reader(), session_id, space, self._cover)
-        return self._forget(found, "forget_session", session_id, (), keep_out=keep_out, dry_run=dry_run, because=because)
-
-    def sweep(self) -> bool:
-        """Finish a forget that broke off or met a reader; False when there was nothing left to do."""
-        demand(self.scopes, "forget")
-        return self._finish_forgetting()
-
-    def allow(self, type: str, fields: Mapping[str, Any] | None = None, **more: Any) -> bool:
-        """Let a value in again that was forgotten with `keep_out`; False when it was not kept out. `stats` counts those that are."""
-        demand(self.scopes, "forget")
-        grain = self._shaped(type, {**(fields or {}), **more})
-        with self._files.writer() as db:
-            allowed = tombstones.allow(db, grain, self._cover)
-            if allowed:
-                self._audit(db, "allow", grain.hash, {}, "", self._clock())
-        return allowed
 
     # -------------------------------------------------------------------------------------------------------------------------------- reading
 
@@ -385,18 +341,6 @@ class Memory(Exchanged):
         db = self._files.reader()
         tips = (grains.get(db, address, self._cover) for address in grains.heads(db, key, self._cover))
         return newest_first([tip for tip in tips if tip is not None])
-
-    def _forget(
-        self, addresses: Sequence[str], verb: str, named: str, texts: Sequence[str], *, keep_out: bool, dry_run: bool, because: str
-    ) -> list[str]:
-        demand(self.scopes, "forget")
-        for address in addresses:
-            grain = self._there(self._files.reader(), address).grain
-            refuse_to_erase(grain.ns, is_lesson=grain.type is GrainType.LESSON)
-        if addresses and not dry_run:
-            body = {"grains_erased": len(addresses), "keep_out": keep_out}
-            self._erase(addresses, texts, keep_out=keep_out, noted=lambda db, now: self._audit(db, verb, named, body, because, now))
-        return list(addresses)
 
 
 def _sources(given: Any) -> Sequence[Mapping[str, Any]]:

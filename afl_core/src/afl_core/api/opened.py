@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from afl_core.api.connections import Connections
 from afl_core.api.errors import understood
-from afl_core.api.given import path_of, text
+from afl_core.api.given import path_of, text, used
 from afl_core.api.reserved import demand, narrowed, refuse_reserved
 from afl_core.memory import erase, evidence, index, write
 from afl_core.memory.rank import DEFAULT, Ranked, Weights
@@ -69,7 +69,7 @@ class Opened:
         self._files = Connections(self.path)
         try:
             self._cover: Cover = self._unlock(passphrase)
-            self._telemetry = Telemetry(self.path + SIDECAR, mode, clock, self._cover, lambda: erase.last(self._files.reader())[1])
+            self._telemetry = Telemetry(self.path + SIDECAR, mode, clock, self._cover, lambda: self._files.read(erase.last)[1])
             self._finish_forgetting(quietly=True)
         except BaseException:
             self._files.close()
@@ -86,10 +86,12 @@ class Opened:
         self._telemetry.close()
         self._files.close()
 
+    @used
     def is_a_homes(self) -> bool:
         """Whether the file is the store of a home, this one's or another's, or a copy of one."""
         return content.is_a_homes(self._files.reader())
 
+    @used
     def flush(self) -> None:
         """Index what waits and write what telemetry holds."""
         if self.index_text:
@@ -206,19 +208,33 @@ class Opened:
 
     # ------------------------------------------------------------------------------------------------------------------------------ forgetting
 
-    def _erase(self, addresses: Sequence[str], texts: Sequence[str], *, keep_out: bool, noted: Callable[[Connection, int], object]) -> None:
-        """Forget, in an order that may break off anywhere: rows and audit in one transaction, then telemetry, then the bytes."""
+    def _erase(
+        self,
+        addresses: Sequence[str],
+        texts: Sequence[str],
+        *,
+        keep_out: bool,
+        must_be_there: bool,
+        noted: Callable[[Connection, int, int], object],
+    ) -> list[str]:
+        """Forget, in an order that may break off anywhere: rows and audit in one transaction, then telemetry, then the bytes. Gives what was erased.
+
+        `must_be_there`: a grain that somebody else forgot meanwhile is an error. `noted` is told the time and how many were erased.
+        """
         self._finish_forgetting()
         self._telemetry.flush()
         now = self._clock()
         with self._files.writer(durable=True) as db:
-            gone = [erase.forget(db, address, now, keep_out=keep_out, cover=self._cover) for address in addresses]
+            left = [one for one in addresses if must_be_there or grains.place_of(db, one) is not None]
+            gone = [erase.forget(db, address, now, keep_out=keep_out, cover=self._cover) for address in left]
             stretches = {name for one in gone for name in evidence.forget_call(db, one.grain)}
             words = erase.gone_words(db, gone, self._cover)
-            noted(db, now)
+            if gone:
+                noted(db, now, len(gone))
         evidence.drop(self.path, stretches, self._files.writer)
         self._telemetry.scrub(addresses, texts, words)
         self._sweep()
+        return left
 
     def _finish_forgetting(self, *, quietly: bool = False) -> bool:
         """Do what a forget that broke off left over; what was said is not known any more, so every question goes. `quietly`: `stats` shows a failure."""

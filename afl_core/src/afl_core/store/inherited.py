@@ -13,6 +13,11 @@ Owner = TypeVar("Owner")
 _KEPT: Final[list[sqlite3.Connection]] = []
 """Connections of parents: held until the process ends, so that nothing closes them."""
 
+_LOCKS: Final[weakref.WeakSet[Any]] = weakref.WeakSet()
+_TAKEN: Final[list[Any]] = []
+WAIT_S = 5.0
+"""Seconds that a fork waits for the transaction of another thread."""
+
 _TOLD: Final[weakref.WeakKeyDictionary[Any, Callable[[Any], None]]] = weakref.WeakKeyDictionary()
 """Objects that live, and what each does in a child."""
 
@@ -22,15 +27,35 @@ def keep(connections: Iterable[sqlite3.Connection]) -> None:
     _KEPT.extend(connections)
 
 
+def held_at_fork(lock: Any) -> None:
+    """Take a lock whenever this process forks, as long as the lock lives: who forks in the middle of another thread's transaction would give its
+    child a file that looks locked for good, for SQLite remembers in the process's memory who holds what.
+    """
+    _LOCKS.add(lock)
+
+
+def _take() -> None:
+    """Waits for transactions to end, and goes on without a lock that does not come free: two threads may wait for each other's."""
+    for lock in list(_LOCKS):
+        if lock.acquire(timeout=WAIT_S):
+            _TAKEN.append(lock)
+
+
+def _release() -> None:
+    while _TAKEN:
+        _TAKEN.pop().release()
+
+
 def after_fork(owner: Owner, tell: Callable[[Owner], None]) -> None:
     """Call a function with an object in every child this process forks, as long as the object lives."""
     _TOLD[owner] = tell
 
 
 def _tell() -> None:
+    _TAKEN.clear()  # the locks of the parent's threads; every object makes its own
     for owner, tell in list(_TOLD.items()):
         tell(owner)
 
 
 if hasattr(os, "register_at_fork"):  # there is no fork on Windows
-    os.register_at_fork(after_in_child=_tell)
+    os.register_at_fork(before=_take, after_in_parent=_release, after_in_child=_tell)

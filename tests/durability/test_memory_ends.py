@@ -1,0 +1,180 @@
+"""A memory that is closed, or forked, while others are in the middle of using it: nobody's process ends, and nothing is left locked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from afl_core import Memory
+from afl_core.api.connections import Connections
+from afl_core.model.errors import AflError, StoreError
+from afl_core.store import inherited
+
+CLOSED = """
+import sys, threading, time
+from afl_core import Memory
+from afl_core.model.errors import AflError
+
+codes, began = set(), threading.Barrier(7)
+
+def work(memory, name):
+    n = 0
+    began.wait()
+    try:
+        while True:
+            n += 1
+            memory.add_fact(f"{name}-{n}", "is", f"value {n}")
+            memory.recall(f"{name}-{n}")
+            memory.search(f"value {n}")
+            memory.stats()
+            if n % 5 == 0:
+                memory.record_tool_call("t", "r", thread=str(name), call_id=str(n))
+                memory.forget_session(str(name))
+    except AflError as bad:
+        codes.add(bad.code)
+
+for _ in range(6):
+    memory = Memory(sys.argv[1], telemetry="full")
+    threads = [threading.Thread(target=work, args=(memory, name)) for name in range(6)]
+    for thread in threads:
+        thread.start()
+    began.wait()
+    time.sleep(0.2)
+    memory.close()
+    for thread in threads:
+        thread.join(30)
+    assert not any(thread.is_alive() for thread in threads)
+    assert memory._files._all == []
+assert codes == {"AFL-STORE-033"}, codes
+with Memory(sys.argv[1]) as memory:
+    assert memory.verify()["ok"]
+"""
+
+
+def test_a_memory_that_is_closed_while_threads_use_it_ends_their_calls_and_no_process(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-X", "faulthandler", "-W", "error", "-c", CLOSED, str(tmp_path / "m.afl")], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_a_call_that_is_under_way_goes_on_to_its_end(tmp_path):
+    memory = Memory(tmp_path / "m.afl", telemetry="off")
+    memory.add_batch({"type": "fact", "subject": f"s{n}", "relation": "is", "object": "here"} for n in range(2_000))
+    inside, closed = threading.Event(), threading.Event()
+    ended = []
+
+    def progress(_done):
+        inside.set()
+        assert closed.wait(30)
+
+    thread = threading.Thread(target=lambda: ended.append(memory.verify(progress=progress)))
+    thread.start()
+    assert inside.wait(30)
+    memory.close()
+    closed.set()
+    thread.join()
+    assert ended[0]["ok"]
+    assert memory._files._all == []
+    with pytest.raises(StoreError, match="was closed"):
+        memory.verify()
+
+
+def test_closing_it_in_the_middle_of_its_own_call_closes_it_afterwards(tmp_path):
+    memory = Memory(tmp_path / "m.afl", telemetry="off")
+    memory.add_fact("acme", "is", "here")
+    assert memory.verify(progress=lambda _done: memory.close())["ok"]
+    assert memory._files._all == []
+
+
+def test_two_that_forget_the_same_at_once_both_succeed(tmp_path):
+    failed, both = [], threading.Barrier(4)
+    with Memory(tmp_path / "m.afl", telemetry="off") as memory:
+        for n in range(30):
+            memory.record_tool_call("t", "xylophone", thread="s", call_id=str(n))
+            memory.add_fact("pat#a", f"r{n}", "xylophone")
+
+        def forget():
+            try:
+                both.wait()
+                memory.forget_session("s")
+                memory.forget_subject("pat")
+            except AflError as bad:
+                failed.append(bad.code)
+
+        threads = [threading.Thread(target=forget) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert failed == []
+        stats = memory.stats()
+        assert (stats["grains"], stats["forgotten"], stats["unswept"]) == (0, 60, 0)
+        assert memory.forget_session("s") == []
+
+
+FORKED = """
+import os, sys, threading, time
+from afl_core import Memory
+
+memory = Memory(sys.argv[1])
+memory.add_fact("parent", "is", "here")
+inside = threading.Event()
+
+def write():
+    with memory._files.writer():
+        inside.set()
+        time.sleep(0.5)
+
+thread = threading.Thread(target=write)
+thread.start()
+inside.wait()
+child = os.fork()
+if child == 0:
+    memory.forget(memory.add_fact("child", "secret", "zugzwang"))
+    memory.add_fact("child", "is", "here")
+    memory.close()
+    os._exit(0)
+thread.join()
+memory.add_fact("parent", "is", "still here")
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert memory.latest("child", "is")["object"] == "here"
+assert memory.verify()["ok"]
+memory.close()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_that_is_forked_in_the_middle_of_another_threads_write_can_write(tmp_path):
+    done = subprocess.run([sys.executable, "-c", FORKED, str(tmp_path / "m.afl")], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_goes_on_when_a_lock_does_not_come_free(tmp_path, monkeypatch):
+    Memory(tmp_path / "m.afl", telemetry="off").close()
+    monkeypatch.setattr(inherited, "WAIT_S", 0.05)
+    files = Connections(str(tmp_path / "m.afl"))
+    inside, let_go = threading.Event(), threading.Event()
+
+    def hold():
+        with files.writer():
+            inside.set()
+            let_go.wait(30)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    assert inside.wait(30)
+    inherited._take()
+    assert all(lock is not files._lock for lock in inherited._TAKEN)
+    inherited._release()
+    let_go.set()
+    thread.join()
+    inherited._take()
+    assert any(lock is files._lock for lock in inherited._TAKEN)
+    inherited._release()
+    files.close()
