@@ -323,8 +323,9 @@ def test_what_hooks_captured_is_shown_and_forgotten_by_its_address_or_as_a_sessi
     assert (status, "Bash failed: Exit code 1" in said, "1 grain would be erased" in said) == (0, True, True)
     assert afl("forget", first[:12], "--yes")[1].endswith("forgot 1 grain\n")
     assert afl("forget", "--session", capture_world.SESSION, "--ns", "shared", "--dry-run")[1] == "nothing to forget\n"
-    for ns in ([], ["--ns", "*"]):
-        assert "2 grains would be erased" in afl("forget", "--session", capture_world.SESSION, "--dry-run", *ns)[1]
+    for more in ([], ["--ns", "*"]):
+        for session in (capture_world.SESSION, capture_world.SESSION.partition(":")[2]):
+            assert "2 grains would be erased" in afl("forget", "--session", session, "--dry-run", *more)[1]
     told = json.loads(afl("forget", "--session", capture_world.SESSION, "--yes", "--json")[1])
     assert (told["forgotten"], told["session"], told["subject"]) == (2, capture_world.SESSION, None)
     assert "sing" not in "\n".join(world.db.iterdump())
@@ -346,8 +347,14 @@ def test_a_sealed_memory_opens_with_the_passphrase_in_a_file_or_from_a_terminal(
     assert "marzipan" in grains("search", "marzipan")[1]
     (tmp_path / "pass").write_text("wrong\n")
     assert "AFL-VAULT-022" in grains("search", "marzipan", *with_file)[1]
-    (tmp_path / "pass").write_text("\n")
-    assert "has to be the passphrase" in grains("search", "marzipan", *with_file)[1]
+    for held, words in (
+        (b"\n", "has to be the passphrase"),
+        (b"\xff\xfe\n", "is not UTF-8 text"),
+        (b"x" * 70_000, "is longer than 65536 bytes"),
+        (b"\xef\xbb\xbfopen sesame\r\n", "marzipan"),  # as an editor of Windows writes it
+    ):
+        (tmp_path / "pass").write_bytes(held)
+        assert words in grains("search", "marzipan", *with_file)[1]
 
 
 # ---------------------------------------------------------------------------------------------------------------------- after a forgetting

@@ -39,6 +39,13 @@ def test_a_prompt_is_given_the_memories_that_fit_below_a_header(grains, fed):
     assert grains("recall-hook") == (0, f"{HEADER}\n- acme deploy_target us-east-1\n")
 
 
+def test_a_prompt_with_half_of_a_surrogate_pair_is_answered_like_any_other(grains, fed):
+    grains("add", "fact", "acme", "deploy_target", "us-east-1")
+    fed('{"prompt": "deploy_target \\ud83d"}')
+    assert grains("recall-hook") == (0, f"{HEADER}\n- acme deploy_target us-east-1\n")
+    assert grains("verify")[0] == 0
+
+
 def test_nothing_that_fits_prints_nothing(grains, fed):
     grains("add", "fact", "acme", "deploy_target", "us-east-1")
     fed(prompt("hello"))

@@ -83,6 +83,14 @@ def open_memory(home: Home, place: Place, ns: str = DEFAULT_NS, passphrase: str 
     return Memory(place.path, ns=ns, passphrase=passphrase, clock=home.clock)
 
 
+def session_of(home: Home, memory: Memory, session: str) -> str:
+    """A session as grains name it: a host's own id is looked for under the name of every host."""
+    if ":" in session or memory.forget_session(session, dry_run=True):
+        return session
+    names = [f"{host}:{session}" for host in sorted(home.registry.hosts())]
+    return next((name for name in names if memory.forget_session(name, dry_run=True)), session)
+
+
 def chain_of(home: Home) -> Chain:
     """Redaction: the home's, or where nothing is installed that of the plug-ins that are there. It fails closed like the home's."""
     if home.installed:

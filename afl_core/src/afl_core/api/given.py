@@ -20,13 +20,23 @@ _CODE = "AFL-MODEL-010"
 
 def text(value: Any, name: str) -> None:
     """Refuse what is no text, or text that no file can hold."""
-    if not isinstance(value, str):
-        raise ModelError(f"{name} is not text but {type(value).__name__}", code=_CODE, hint="correct the argument")
+    words(value, name)
     if not value.isascii():
         try:
             value.encode()
         except UnicodeEncodeError as bad:
             raise ModelError(f"{name} holds half of a surrogate pair", code=_CODE, hint="correct the argument") from bad
+
+
+def words(value: Any, name: str) -> None:
+    """Refuse what is no text. A question is only compared, so it may hold anything, as what hosts pass on may."""
+    if not isinstance(value, str):
+        raise ModelError(f"{name} is not text but {type(value).__name__}", code=_CODE, hint="correct the argument")
+
+
+def storable(question: str) -> str:
+    """A question without what no file can hold: telemetry keeps it."""
+    return question if question.isascii() else question.encode("utf-8", "replace").decode()
 
 
 def whole(value: Any, name: str) -> None:
@@ -56,7 +66,8 @@ def path_of(path: Any) -> str:
 
 
 _KINDS: dict[str, Callable[[Any, str], object]] = {
-    **dict.fromkeys(("subject", "relation", "ns", "run_id", "tool_name", "tool_call_id", "session_id", "query", "because", "type"), text),
+    **dict.fromkeys(("subject", "relation", "ns", "run_id", "tool_name", "tool_call_id", "session_id", "because", "type"), text),
+    "query": words,
     **dict.fromkeys(("hash", "old", "loser", "winner"), text),
     **dict.fromkeys(("k", "budget", "limit", "days"), whole),
 }

@@ -17,7 +17,7 @@ from itertools import count
 from typing import Any
 
 from afl_core.api.forgets import Forgets
-from afl_core.api.given import amount, checked, text, used
+from afl_core.api.given import amount, checked, storable, text, used, words
 from afl_core.api.opened import SIDECAR
 from afl_core.api.reserved import demand, refuse_reserved
 from afl_core.api.told import Value, newest_first, says, scored, told
@@ -220,6 +220,7 @@ class Memory(Forgets):
         """Live grains whose text holds a telling word of the query, best first."""
         demand(self.scopes, "read")
         began = time.perf_counter_ns()
+        query = storable(query)
         spaces = self._spaces(ns)
         found = self._find_text(query, Where(spaces, type=type), k)
         self._note(spaces, None, None, query, found, run_id, began)
@@ -322,13 +323,13 @@ class Memory(Forgets):
                 code="AFL-MODEL-008",
                 hint="use subject, relation, query, ns, weight",
             )
-        for name in ("subject", "relation", "query", "ns"):
+        for name, check in (("subject", text), ("relation", text), ("query", words), ("ns", text)):
             if given.get(name) is not None:
-                text(given[name], f"{name} of source {number}")
+                check(given[name], f"{name} of source {number}")
         began = time.perf_counter_ns()
         spaces = self._spaces(given.get("ns"))
         where = Where(spaces, given.get("subject"), given.get("relation"))
-        query = given.get("query")
+        query = storable(given.get("query") or "")
         if query:
             found = self._find_text(query, where, most)
         else:

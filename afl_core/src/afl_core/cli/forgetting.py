@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from afl_core.cli.grain_lines import counted, lines
-from afl_core.cli.opening import Asked, on_memory
+from afl_core.cli.opening import Asked, Opened, on_memory
 from afl_core.cli.options import plain
 from afl_core.cli.standard_input import is_terminal
 from afl_core.model.errors import AflError
@@ -16,7 +16,6 @@ from afl_core.model.errors import AflError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from afl_core.api.memory import Memory
 
 SHOWN = 20
 """Grains that are shown before they go; of more their number is said."""
@@ -29,7 +28,9 @@ UNASKED = "AFL-USAGE-003"
 )
 @click.argument("hash", required=False)
 @click.option("--subject", metavar="NAME", help="Every fact about this subject and its parts (`pat`, `pat#visit1`, never `patricia`).")
-@click.option("--session", metavar="ID", help="Every grain of this session, in every namespace unless --ns names one.")
+@click.option(
+    "--session", metavar="ID", help="Every grain of this session (also the host's own id), in every namespace unless --ns names one."
+)
 @click.option("--keep-out", is_flag=True, help="Let the values stay out from now on, in every spelling.")
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
@@ -41,7 +42,7 @@ def forget(asked: Asked, hash: str | None, subject: str | None, session: str | N
     told = {"command": "forget", "subject": subject, "session": session, "keep_out": keep_out}
     with asked.memory(one_ns=session is None) as opened:
         memory = opened.memory
-        erase = _erasing(memory, hash, subject, session, opened.ns)
+        erase = _erasing(opened, hash, subject, session)
         found = erase(dry_run=True)
         shown = lines((memory.get(one) for one in found[:SHOWN]), opened.now())
         if len(found) > SHOWN:
@@ -57,12 +58,15 @@ def forget(asked: Asked, hash: str | None, subject: str | None, session: str | N
     asked.answer.give({**told, "dry_run": False, "hashes": gone, "forgotten": len(gone)}, [*(shown if yes else []), ends])
 
 
-def _erasing(memory: Memory, hash: str | None, subject: str | None, session: str | None, ns: str | None) -> Callable[..., list[str]]:
+def _erasing(opened: Opened, hash: str | None, subject: str | None, session: str | None) -> Callable[..., list[str]]:
+    from afl_core.api.by_hand import session_of
+
+    memory = opened.memory
     if hash is not None:
         return functools.partial(memory.forget, hash)
     if subject is not None:
         return functools.partial(memory.forget_subject, subject)
-    return functools.partial(memory.forget_session, str(session), ns or "*")
+    return functools.partial(memory.forget_session, session_of(opened.home, memory, str(session)), opened.ns or "*")
 
 
 def _confirmed(shown: list[str], count: int) -> None:

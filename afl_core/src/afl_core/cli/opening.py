@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+PASSPHRASE_BYTES = 65_536
+"""A longer first line is no passphrase."""
 SEALED = "AFL-STORE-034"
 
 
@@ -112,8 +114,14 @@ def on_memory_taking(formats: Sequence[str]) -> Callable[[F], F]:
 
 
 def _passphrase_in(path: str) -> str:
-    with open(path, encoding="utf-8") as file:
-        line = file.readline().rstrip("\r\n")
+    with open(path, "rb") as file:
+        raw = file.readline(PASSPHRASE_BYTES + 1)
+    if len(raw) > PASSPHRASE_BYTES:
+        raise click.UsageError(f"the first line of {path} is longer than {PASSPHRASE_BYTES} bytes", click.get_current_context())
+    try:
+        line = raw.decode("utf-8-sig").rstrip("\r\n")
+    except UnicodeDecodeError as bad:
+        raise click.UsageError(f"the first line of {path} is not UTF-8 text", click.get_current_context()) from bad
     if not line:
         raise click.UsageError(f"the first line of {path} is empty: it has to be the passphrase", click.get_current_context())
     return line
