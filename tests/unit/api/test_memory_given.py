@@ -174,6 +174,27 @@ def test_a_memory_that_was_closed_says_so_whatever_is_asked(filled):
         assert asked(call) == "AFL-STORE-033"
 
 
+@pytest.mark.parametrize("name", ["created_at", "valid_from", "valid_to", "system_valid_to"])
+def test_a_time_that_no_file_can_hold_is_refused_by_the_name_of_its_field(memory, name):
+    for value in (1e300, -1e300, 2**63, float(2**63)):
+        with pytest.raises(AflError, match=rf"^observation\.{name} does not fit in 64 bits$"):
+            memory.add("observation", {"content": "seen", name: value})
+    assert memory.add("observation", {"content": "seen", name: 1e15})
+
+
+def test_the_word_for_every_namespace_is_no_name_of_one(memory, opens):
+    everywhere = opens(ns="*")
+    memory.add_fact("acme", "is", "here", namespace="other")
+    assert len(everywhere.recall("acme")) == 1
+    for call in (
+        lambda: memory.add_fact("a", "b", "c", namespace="*"),
+        lambda: everywhere.add_fact("a", "b", "c"),
+        lambda: everywhere.record_tool_call("t", "r"),
+        lambda: everywhere.merge_heads("a", "b", "c"),
+    ):
+        assert asked(call) == "AFL-MODEL-006"
+
+
 def test_grains_of_any_time_are_superseded_exported_and_taken_in(filled, tmp_path, opens):
     for moment in (2**63 - 2, -(2**63), 0):
         old = filled.add("fact", subject=f"at {moment}", relation="is", object="old", created_at=moment)

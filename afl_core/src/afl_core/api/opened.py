@@ -163,7 +163,8 @@ class Opened:
         return found[0] if found else beginning
 
     def _spaces(self, ns: str | None) -> tuple[str, ...] | None:
-        return None if ns == ANY_NS else (ns or self.ns,)
+        named = ns or self.ns
+        return None if named == ANY_NS else (named,)
 
     # ------------------------------------------------------------------------------------------------------------------------------- the index
 

@@ -6,6 +6,7 @@ from collections.abc import Collection
 
 from afl_core.model.errors import AflError, ModelError
 
+EVERY_NS = "*"
 LOOP_NS, AGENT_NS = "afl-loop", "agent:"
 RESERVED = (LOOP_NS, "global")
 RESERVED_BEGINNINGS = (AGENT_NS, "project:")
@@ -19,7 +20,13 @@ class ScopeError(AflError):
 
 
 def refuse_reserved(ns: str) -> None:
-    """Raise `ModelError` (AFL-MODEL-006) for a namespace that capture, reviews or the loop own."""
+    """Raise `ModelError` (AFL-MODEL-006) for a namespace that capture, reviews or the loop own, and for the word that means every one."""
+    if ns == EVERY_NS:
+        raise ModelError(
+            f"namespace {ns!r} means every one where grains are read, and none can be called so",
+            code="AFL-MODEL-006",
+            hint="use another namespace; lessons are changed with: afl memory",
+        )
     if ns in RESERVED or ns.startswith(RESERVED_BEGINNINGS):
         raise ModelError(
             f"namespace {ns!r} is written only by its owner",

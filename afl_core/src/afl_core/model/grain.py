@@ -203,6 +203,8 @@ def _text(text: str, path: str) -> str:
 def _whole(value: Any, where: str, name: str) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
+        if not -(2**63) <= value < 2**63:
+            raise ModelError(f"{where}.{name} does not fit in 64 bits", code=_INVALID)
     if isinstance(value, bool) or not isinstance(value, int):
         raise ModelError(f"{where}.{name} is not a time in whole milliseconds", code=_INVALID)
     return value
