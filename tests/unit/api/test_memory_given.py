@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sqlite3
 
 import pytest
@@ -122,10 +123,26 @@ def test_a_path_may_be_bytes(tmp_path):
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="nothing is forbidden to root")
-def test_a_file_that_may_only_be_read_says_so(filled, tmp_path):
+def test_a_file_that_may_only_be_read_is_read_and_one_that_may_not_even_be_is_named(filled):
     filled.close()
     os.chmod(filled.path, 0o400)
-    assert asked(lambda: Memory(filled.path)).startswith("AFL-")
+    with Memory(filled.path) as memory:
+        assert memory.recall("acme")[0]["object"] == "here"
+        assert asked(lambda: memory.add_fact("a", "b", "c")) == "AFL-STORE-007"
+    os.chmod(filled.path, 0o000)
+    with pytest.raises(AflError, match="m.afl cannot be written") as caught:
+        Memory(filled.path)
+    assert caught.value.code == "AFL-STORE-007"
+
+
+def test_what_sqlite_says_while_a_file_is_opened_is_said_in_our_words(filled, monkeypatch):
+    def refuse(*_given, **_more):
+        raise sqlite3.OperationalError("unable to open database file")
+
+    monkeypatch.setattr("afl_core.api.opened.open_or_create", refuse)
+    with pytest.raises(AflError, match=re.escape(filled.path)) as caught:
+        Memory(filled.path)
+    assert caught.value.code == "AFL-STORE-007"
 
 
 def test_what_sqlite_says_of_a_damaged_file_is_said_in_our_words(filled, tmp_path):

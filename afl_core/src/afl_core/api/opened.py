@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sqlite3
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -21,6 +22,7 @@ from afl_core.model.clock import Clock, now_ms
 from afl_core.model.errors import ModelError, StoreError
 from afl_core.model.grain import DEFAULT_NS, Grain, GrainType, make
 from afl_core.store import grains
+from afl_core.store.connection import explain
 from afl_core.store.cover import PLAIN, Cover
 from afl_core.store.migrate import drop_backups, open_or_create
 from afl_core.store.telemetry import Recalled
@@ -66,6 +68,8 @@ class Opened:
             open_or_create(self.path, clock=clock)
         except OSError as bad:
             raise understood(bad) from bad
+        except sqlite3.Error as bad:
+            raise explain(bad, self.path) from bad
         self._files = Connections(self.path)
         try:
             self._cover: Cover = self._unlock(passphrase)
