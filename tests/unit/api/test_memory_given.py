@@ -130,7 +130,7 @@ def test_a_file_that_may_only_be_read_is_read_and_one_that_may_not_even_be_is_na
         assert memory.recall("acme")[0]["object"] == "here"
         assert asked(lambda: memory.add_fact("a", "b", "c")) == "AFL-STORE-007"
     os.chmod(filled.path, 0o000)
-    with pytest.raises(AflError, match="m.afl cannot be written") as caught:
+    with pytest.raises(AflError, match=r"m\.afl cannot be written") as caught:
         Memory(filled.path)
     assert caught.value.code == "AFL-STORE-007"
 
