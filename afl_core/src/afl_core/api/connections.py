@@ -1,7 +1,7 @@
 """Connections of one file for many threads: each thread has its own, and one lock lets writers of this process take turns instead of waiting on the file.
 
 A connection is never closed while another thread is using it, for that ends the process: a call that is under way when the file is closed goes on to
-its end, and its thread closes then. So every call stands between `enter` and `leave`.
+its end, and its thread closes then. So every call stands between `enter` and `leave`, or holds the lock of the writers, which closing takes too.
 """
 
 from __future__ import annotations
@@ -74,15 +74,13 @@ class Connections:
     @contextlib.contextmanager
     def writer(self, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
         """One write transaction; writers of other threads wait here, those of other processes at the file."""
-        db = self.reader()
-        with self._lock, writing(db, durable=durable):
+        with self._lock, writing(self.reader(), durable=durable) as db:
             yield db
 
     def in_turn(self, write: Callable[[sqlite3.Connection], Done]) -> Done:
         """Let something write that is a transaction of its own; writers of other threads wait here."""
-        db = self.reader()
         with self._lock:
-            return write(db)
+            return write(self.reader())
 
     def close(self) -> None:
         """Close every thread's connection, those in use when they are not any more."""

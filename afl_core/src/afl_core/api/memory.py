@@ -51,7 +51,6 @@ class Memory(Forgets):
 
     # -------------------------------------------------------------------------------------------------------------------------------- writing
 
-    @used
     def add(self, type: str, fields: Mapping[str, Any] | None = None, **more: Any) -> str:
         """Store a grain; gives its address. One that is there already is left as it is. Raises `ModelError` naming the field that is wrong."""
         grain = self._made(type, {**(fields or {}), **more})
@@ -61,7 +60,6 @@ class Memory(Forgets):
         self._index_later(1)
         return grain.hash
 
-    @used
     def add_fact(self, subject: str, relation: str, object: str, confidence: float | None = None, **more: Any) -> str:
         """Store a fact; where a head of its subject and relation already says all that is given here, gives that one's address."""
         fields = {"subject": subject, "relation": relation, "object": object, "confidence": confidence, **more}
@@ -86,7 +84,6 @@ class Memory(Forgets):
         self._index_later(len(made))
         return [grain.hash for grain in made]
 
-    @used
     def record_tool_call(
         self,
         name: str,

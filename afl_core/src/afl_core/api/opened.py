@@ -177,6 +177,7 @@ class Opened:
         if self.index_text and self._unindexed >= index.WAITING:
             self._index(progress)
 
+    @used
     def _index(self, progress: Callable[[int], None] = lambda _left: None) -> None:
         """`progress` is told how many grains are left, before the first and after each few hundred."""
         self._unindexed = 0
