@@ -14,7 +14,7 @@ _WORD = re.compile(r"\S{5,512}")
 _MEASURE = re.compile(
     r"""[A-Za-z]|-?\d{1,3}|-?\d{1,9}\.\d{1,9}(?:rem|em|px|%|s|ms|vh|vw|f)?|-?\d{1,9}[ ]?(?:rem|em|px|%|ms|s|m|h|d|bytes?|bits?|kb|mb|chars?|characters)|
     [\^~<>=]{1,2}[ ]?v?\d{1,6}(?:\.[\dx*]{1,6}){0,3}(?:-[\w.]{1,24})?|v?\d{1,6}\.\d{1,6}\.\d{1,6}(?:[-+][A-Za-z][\w.]{0,24})?|
-    TA?\d{4}(?:\.\d{3})?|0x[0-9a-f]{1,8}|-{1,2}[A-Za-z][A-Za-z-]{0,24}|\d{1,2}\*[<(A-Za-z]\S{0,40}|-?\d{1,9}(?:\.\d{1,9})?e[+-]?\d{1,4}|\#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})|(?:(?:required|nullable|string|sometimes|confirmed|bail|filled|present|(?:min|max|size|between):[\d,]{1,9})(?:\||$)){1,8}|
+    ![01]|void[ ]0|TA?\d{4}(?:\.\d{3})?|0x[0-9a-f]{1,8}|-{1,2}[A-Za-z][A-Za-z-]{0,24}|\d{1,2}\*[<(A-Za-z]\S{0,40}|-?\d{1,9}(?:\.\d{1,9})?e[+-]?\d{1,4}|\#(?:[0-9a-f]{3,4}|[0-9a-f]{6}|[0-9a-f]{8})|(?:(?:required|nullable|string|sometimes|confirmed|bail|filled|present|(?:min|max|size|between):[\d,]{1,9})(?:\||$)){1,8}|
     (?:hsl|rgb|rgba|hsla|var|calc|url)\([^()]{0,80}(?:\([^()]{0,80}\))?[^()]{0,20}\)""",
     re.VERBOSE | re.IGNORECASE,
 )

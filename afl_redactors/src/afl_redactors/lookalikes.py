@@ -47,6 +47,9 @@ _ROOTED = re.compile(
 )
 _PATTERN = re.compile(r"^(?:qr|m)?/[\^\[(\\]|\(\?[:=!<Pi]|\[\^|\\[wdsWDSb](?:[+*?{\]\\$]|$)")
 _CLASS = re.compile(r"(?:\w+\.)*_?[A-Z][A-Za-z0-9_]*(?:Key|Token|Secret|Credential|Pass|Password)(?:s|Types?|Type)?")
+_RESOURCE_TYPE = re.compile(r"[A-Z][A-Za-z0-9]{1,40}(?:::[A-Z][A-Za-z0-9]{1,60}){1,3}")
+"""A type of CloudFormation, such as `AWS::SecretsManager::Secret`."""
+_DESTRUCTURED = re.compile(r"[A-Za-z_$][\w$]{0,40}\}{1,4}=")
 _VARIABLE = re.compile(r"[$@%&][A-Za-z_]\w{0,60}(?:::|->|\[|\{)")
 _POINTER = re.compile(r"[&*@]+[A-Za-z_][A-Za-z_.]*")
 _BLOCK_OPENER = re.compile(r"[(\[{|>]|[+=!<>&|]=|=>|\\?$")
@@ -141,6 +144,7 @@ def is_code(value: str) -> bool:
         or _INDEX.match(value)
         or _VARIABLE.match(value)
         or _BLOCK_OPENER.match(value)
+        or _DESTRUCTURED.match(value)
     ):
         return True
     return any(shape.fullmatch(value) for shape in (_PATH_OF_NAMES, _ROOTED, _POINTER, _RESOURCE))
@@ -152,8 +156,8 @@ def is_pattern(value: str) -> bool:
 
 
 def names_a_class(value: str) -> bool:
-    """Say whether `value` is the name of a class such as `ed25519.PrivateKey`, as annotations and forward references give it."""
-    return len(value) <= LONG and _CLASS.fullmatch(value) is not None
+    """Say whether `value` is the name of a class such as `ed25519.PrivateKey`, as annotations and forward references give it, or of a resource."""
+    return len(value) <= LONG and (_CLASS.fullmatch(value) is not None or _RESOURCE_TYPE.fullmatch(value) is not None)
 
 
 def is_type(value: str) -> bool:

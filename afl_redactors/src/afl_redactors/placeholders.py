@@ -33,6 +33,9 @@ _LETTER_OR_DIGIT = re.compile(r"[^\W_]")
 _MASKED = re.compile(r"[*•●∗×]{3}|[.…]{3}$|…$")
 _SAME = re.compile(r"[xX0-9_]{1,2}[xX]{2,511}|(\d)\1{3,511}|_{4,512}")
 _FORMAT = re.compile(r"%(?:\(\w{1,40}\))?[-+#0 ]{0,3}\d{0,3}(?:\.\d{1,2})?[sdrifxX]|\{[\w.!:\[\]]{0,40}\}|\$\{?\w{1,60}\}?")
+_FILLED_IN = re.compile(r"\{\{[^{}]{0,240}\}\}|\{%[^{}%]{0,240}%\}")
+"""What Jinja, Helm, Handlebars and CloudFormation put a value in for."""
+_AROUND = re.compile(r"[A-Za-z\s_./:@-]{0,240}")
 _NAMED = re.compile(
     r"(?:(?:[A-Za-z]{1,20}|k8s|oauth2|s3|v\d|sha\d{1,3}|md5|x509|[a-z]{1,8}\d)[-_.:/# ]){0,8}(?:pass(?:word|wd|phrase|code)?|secret|token|credential|pwd|api_?key|key|auth|jwt)s?(?:[-_.:/ ](?:[A-Za-z]{1,20}|sha\d{1,3}|md5|v\d)){0,6}",
     re.IGNORECASE,
@@ -58,6 +61,8 @@ def is_template(value: str) -> bool:
     if len(value) > LONG:
         return False
     if _LETTER_OR_DIGIT.search(value) is None or _MASKED.search(value) or _SAME.fullmatch(value) or _TEMPLATE.fullmatch(value):
+        return True
+    if ("{{" in value or "{%" in value) and (rest := _FILLED_IN.sub("", value)) != value and _AROUND.fullmatch(rest):
         return True
     return ("%" in value or "{" in value or "$" in value) and _LETTER_OR_DIGIT.search(_FORMAT.sub("", value)) is None
 

@@ -8,7 +8,27 @@ from types import MappingProxyType
 
 from afl_core.spec.redactor import Finding, Redaction
 from afl_redactors.echoes import echoes
-from afl_redactors.families import assignments, calls, commands, context, english, headers, names, pem, structures, tables, told, urls
+from afl_redactors.families import (
+    assignments,
+    backward,
+    calls,
+    codes,
+    commands,
+    context,
+    english,
+    files,
+    headers,
+    names,
+    pairs,
+    pem,
+    phrases,
+    redirects,
+    salts,
+    structures,
+    tables,
+    told,
+    urls,
+)
 from afl_redactors.formats import rule_of
 from afl_redactors.markers import MARKER, MASK, marker, masked
 from afl_redactors.matcher import matcher
@@ -25,13 +45,20 @@ RULES: tuple[Rule, ...] = (
     *pem.RULES,
     *(rule for rule, _ in FORMATS),
     *urls.RULES,
+    *redirects.RULES,
     *headers.RULES,
     *structures.RULES,
+    *files.RULES,
+    *phrases.RULES,
+    *codes.RULES,
     *assignments.RULES,
+    *backward.RULES,
     *commands.RULES,
     *calls.RULES,
     *told.RULES,
     *tables.RULES,
+    *pairs.RULES,
+    *salts.RULES,
     *english.RULES,
     *context.RULES,
 )
@@ -44,8 +71,14 @@ LEADS: tuple[Lead, ...] = (
     *pem.LEADS,
     *(lead for _, leads in FORMATS for lead in leads),
     *urls.LEADS,
+    *redirects.LEADS,
     *headers.LEADS,
     *structures.LEADS,
+    *files.LEADS,
+    *phrases.LEADS,
+    *codes.LEADS,
+    *pairs.LEADS,
+    *salts.LEADS,
     *commands.LEADS,
     *calls.LEADS,
     *tables.LEADS,

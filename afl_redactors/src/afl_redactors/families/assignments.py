@@ -27,6 +27,8 @@ _FLAG_ITEM = re.compile(
     rf"""(?<![\w-])--?(?P<left>[A-Za-z0-9-]{{0,40}}?){_NAME}["']?(?:(?P<comma>,)[ ]{{0,4}}|\r?\n[ \t]{{0,32}}-[ ]{{1,4}})(?=["']?[^\s"',$-])""",
     re.VERBOSE | re.IGNORECASE,
 )
+_SEARCHES = re.compile(r"(?<![\w.-])(?:[efpz]?grep|rg|ag|ack|ps|pgrep|ls|less|du|wc)[ ][^\n|;&]{0,120}$")
+"""A command whose flags are letters."""
 _LIST_LEFT = {True: re.compile(r"\[[^\]\n]{0,120}$"), False: re.compile(r"(?:^|\n)[ \t]{0,32}-[ ]{1,4}[\"']?$")}
 _ENDS_FLAG_ITEM = {True: re.compile(r"[ ]{0,4}[,\]]"), False: re.compile(r"[\"']?[ \t]{0,8}(?:\r?\n|$)")}
 _SHAPED = re.compile(
@@ -122,6 +124,10 @@ def _says_nothing(text: str, value: Value, found: re.Match[str], left: str) -> b
     return _is_in_its_name(value.text, left + found["word"] + found["suffix"])
 
 
+_CASE = re.compile(r"(?<![A-Za-z])case[ ]{0,2}[\"'][\w.-]{0,64}$")
+"""Of a switch, whose colon gives nothing."""
+_IDENTIFIER = re.compile(r"[a-z]{2,16}\d[a-z]{2,16}|_{0,2}[A-Za-z]{1,20}\d{0,4}(?:_{1,2}[A-Za-z]{1,20}\d{0,4}){1,6}")
+"""The next name in a list of names, such as `symbol2label` or `__acme_context64_t`."""
 _METHOD = re.compile(
     r"(?:^|[._ \t])(?:get|set|fetch|load|make|create|generate|verify|check|encode|decode|parse|read|handle|on)_?$", re.IGNORECASE
 )
@@ -194,6 +200,8 @@ def _is_for_another_rule(text: str, found: re.Match[str]) -> bool:
 def _may_separate(text: str, found: re.Match[str]) -> bool:
     """Say whether the separator may stand between this name and what follows it, before that is read."""
     separator, word = found["sep"], found["word"].casefold()
+    if separator == ":" and found["close"] and _CASE.search(text, max(0, found.start() - 72), found.start()):
+        return False
     if word.endswith("signature"):
         return separator == "="
     if separator in _QUOTED_ONLY:
@@ -215,7 +223,8 @@ def _fits(text: str, value: Value, found: re.Match[str], trust: Trust) -> bool:
     """Say whether a value of this kind can follow the separator."""
     separator = found["sep"]
     if separator == ",":
-        return value.quoted and guesses.is_chosen(value.text)
+        named = not is_sure(found["word"]) and _IDENTIFIER.fullmatch(value.text) is not None
+        return value.quoted and not named and guesses.is_chosen(value.text)
     if separator == "(":
         if value.quoted:
             return trust is Trust.STRONG and guesses.is_chosen(value.text) and (is_sure(found["word"]) or guesses.is_random(value.text))
@@ -234,13 +243,22 @@ def _fits(text: str, value: Value, found: re.Match[str], trust: Trust) -> bool:
 
 def _flagged(view: View, found: re.Match[str]) -> Iterator[Span]:
     trust = judge(found["left"], found["word"], found["suffix"])
-    value = read_value(view, found.end()) if trust not in {Trust.NONE, *GUESSED} else None
+    value = read_value(view, found.end()) if trust not in {Trust.NONE, *GUESSED} and not _are_letters(view.text, found) else None
     if value is None:
         return
     if not value.quoted and lookalikes.is_plain(value.text) and lookalikes.is_prose(value.text):
         return
     if worth_hiding(view, value, Trust.STRONG, " ", tight=True):
         yield value.start, value.end
+
+
+def _are_letters(text: str, found: re.Match[str]) -> bool:
+    """Say whether a flag is several of one letter, as in `grep -rnPw`."""
+    if found["word"].casefold() != "pw" or found.group().startswith("--"):
+        return False
+    if found["word"] != "pw" or found["left"]:
+        return "-" not in found["left"] and len(found["left"]) < 8
+    return _SEARCHES.search(text, max(0, found.start() - 160), found.start()) is not None
 
 
 def _flagged_item(view: View, found: re.Match[str]) -> Iterator[Span]:
@@ -277,13 +295,11 @@ def _paired(view: View, found: re.Match[str]) -> Iterator[Span]:
         return
     trust = judge(left_of(view.text, found.start()), found["word"], found["suffix"])
     value = read_value(view, found.end()) if trust not in {Trust.NONE, *GUESSED} else None
-    if (
-        value is not None
-        and not value.quoted
-        and lookalikes.is_plain(value.text)
-        and view.text[value.end : value.end + 1] in {"}", ")", ","}
-    ):
-        return
+    if value is not None and not value.quoted:
+        if lookalikes.is_plain(value.text) and view.text[value.end : value.end + 1] in {"}", ")", ","}:
+            return
+        if found.group()[-1] == ":" and view.text[found.start() - 1] in "\"'" and lookalikes.is_name_shape(value.text):
+            return  # a variable of minified code
     if value is not None and worth_hiding(view, value, Trust.STRONG, ":", tight=False):
         yield value.start, value.end
 

@@ -40,6 +40,11 @@ _OF_CODE = re.compile(
 )
 _GIVEN = re.compile(r"[A-Za-z][\w.-]{0,40}=(?!=)")
 """A value with a name of its own: where that is no credential's, neither is the value, unless it is long."""
+_AROUND = 40
+"""Characters on either side in which minified code shows itself."""
+_SIGNS_OF_CODE = ("(", ")", ";", "!", "&&", "||", "?", "=", "]", "}")
+"""What code has so near; the first six of them JSON has not."""
+_QUOTES = frozenset("\"'`")
 _LONG_GIVEN = 24
 _SHORTEST = 6
 _IDENTIFIED = re.compile(
@@ -92,7 +97,7 @@ def _is_only_a_name(token: str, near: Callable[[], bool]) -> bool:
 
 def _worth_judging(text: str, first: int, last: int) -> bool:
     """Say whether a token may be a credential by what stands around it and by the name it is given."""
-    if text[last : last + 1] in _CALLS or lookalikes.names_a_class(text[first:last]) or _QUERY.match(text, first, last):
+    if _is_dense(text, first, last) or text[last : last + 1] in _CALLS or lookalikes.names_a_class(text[first:last]) or _QUERY.match(text, first, last):
         return False
     if _IDENTIFIED.search(text[max(0, first - 16) : first]) or _ATTRIBUTE.search(text[max(0, first - 9) : first]):
         return False
@@ -101,6 +106,13 @@ def _worth_judging(text: str, first: int, last: int) -> bool:
         return True
     name = given.group()[:-1]
     return not name.casefold().endswith(("uri", "url")) and (last - given.end() >= _LONG_GIVEN or _names_a_credential(name))
+
+
+def _is_dense(text: str, first: int, last: int) -> bool:
+    """Say whether a token stands in code without spaces, as minifiers write it."""
+    quoted = text[first - 1 : first] in _QUOTES or text[last : last + 1] in _QUOTES
+    near = text[max(0, first - _AROUND) : first] + text[last : last + _AROUND]
+    return "(" in near and len(near.split()) <= 2 and sum(map(near.count, _SIGNS_OF_CODE[: 6 if quoted else None])) >= 3
 
 
 def _names_a_credential(name: str) -> bool:

@@ -13,7 +13,7 @@ from afl_redactors.values import Value, read_value
 from afl_redactors.windows import View
 
 _AUTHORIZATION = re.compile(
-    r"""authorization\\{0,7}["'`]{0,2}\]?[ \t]{0,4}\*{0,2}(?:[:=：]|=>|,(?=[ ]?\\{0,7}["'`]))[ \t]{0,4}\*{0,2}(?:\\{0,7}[bBfF]?["'`](?![\s"'`]{0,4}[)+,;]|["'`]))?[ \t]{0,2}
+    r"""authorization\\{0,7}["'`]{0,2}\]?[ \t]{0,4}\*{0,2}(?:[:=：]|=>|,\s{0,16}\\{0,3}["']value\\{0,3}["'][ ]?:|,(?=[ ]?\\{0,7}["'`]))[ \t]{0,4}\*{0,2}(?:\\{0,7}[bBfF]?["'`](?![\s"'`]{0,4}[)+,;]|["'`]))?[ \t]{0,2}
     (?:(?P<scheme>bearer|basic|token|apikey|api-key|digest|negotiate|ntlm|key|jwt|aws4-hmac-sha256|hawk|dpop|splunk|genie\w{0,3}|ssws)[ \t]{1,4})?(?=\S)""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -23,7 +23,7 @@ _MANY_PARTS = frozenset({"digest", "aws4-hmac-sha256", "hawk"})
 _TO_QUOTE = re.compile(r"[^\n\r\"'`\\]{1,4096}")
 _PARTS = re.compile(r"[^\n\r'`\\]{1,4096}")
 _COOKIE = re.compile(
-    r"""(?<![A-Za-z])(?P<set>set-)?cookie2?(?:\\{0,7}["'`]{0,2}\]?[ \t]{0,4}(?:[:=]|,(?=[ ]?\\{0,7}["']))[ \t]{0,4}|[ ](?=["']))\\{0,7}["'`]?[ \t]{0,2}
+    r"""(?<![A-Za-z])(?P<set>set-)?cookie2?(?:\\{0,7}["'`]{0,2}\]?[ \t]{0,4}(?:[:=]|,\s{0,16}\\{0,3}["']value\\{0,3}["'][ ]?:|,(?=[ ]?\\{0,7}["']))[ \t]{0,4}|[ ](?=["']))\\{0,7}["'`]?[ \t]{0,2}
     (?P<name>[\w.$!%*~-]{1,128})=(?=[^\s;=])""",
     re.VERBOSE | re.IGNORECASE,
 )
@@ -36,6 +36,8 @@ _SESSION = re.compile(
     r"(?:jsessionid|phpsessid|asp\.net_sessionid|connect\.sid|sessionid)\\{0,7}[\"']?[ ]?[=:][ ]?\\{0,7}[\"']?(?=[\w%.+/-]{12})",
     re.IGNORECASE,
 )
+_OWN_SESSION = re.compile(r"(?<![A-Za-z0-9])_[a-z0-9_]{2,32}?_sess(?:ion)?=(?=[\w%.+/=-]{20})")
+"""The cookie of a framework that names it for its application, such as `_shop_session`."""
 
 
 def _header(view: View, found: re.Match[str]) -> Iterator[Span]:
@@ -138,16 +140,20 @@ _HEADER = Rule("authorization", ("authorization",), matching(_AUTHORIZATION, _he
 _TOKEN = Rule("bearer", ("bearer",), matching(_BEARER, _bearer), before=1, after=32)
 _PAIR = Rule("basic-auth", ("basic",), matching(_BASIC, _basic), before=1, after=640)
 _JAR = Rule("cookie", ("cookie",), matching(_COOKIE, _cookie), before=5, after=256)
+_OWN = Rule("cookie", ("_session=", "_sess="), matching(_OWN_SESSION, _session), before=40, after=64)
 _LONE = Rule("cookie", ("sessid", "sessionid", "connect.sid"), matching(_SESSION, _session), before=16, after=64)
 
 _BASIC_BEGINS = re.compile(r"(?<![\w-])basic[ \t]{1,4}[A-Za-z0-9+/_-]{8}", re.IGNORECASE)
 _SESSION_ENDS = re.compile(r"(?:sess(?:ion)?id|connect\.sid)\\{0,7}[\"']?[ ]?[=:]", re.IGNORECASE)
 
-RULES = (_HEADER, _TOKEN, _PAIR, _JAR, _LONE)
+_OWN_ENDS = re.compile(r"_sess(?:ion)?=[\w%.+/=-]{20}")
+
+RULES = (_HEADER, _TOKEN, _PAIR, _JAR, _LONE, _OWN)
 LEADS: tuple[Lead, ...] = (
     leading(_HEADER, _AUTHORIZATION.match),
     leading(_TOKEN, _BEARER.match),
     leading(_PAIR, _BASIC_BEGINS.match),
     leading(_JAR, _COOKIE.match),
     leading(_LONE, _SESSION_ENDS.match),
+    leading(_OWN, _OWN_ENDS.match),
 )

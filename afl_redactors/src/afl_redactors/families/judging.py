@@ -20,6 +20,10 @@ _ENDS_HERE = re.compile(r"[.!;,]?[ \t]{0,8}(?:[\r\n]|$|[,;}\])&\"'`，。；、�
 _IN_A_CALL = re.compile(r"\)|,[ ](?:[A-Za-z_]\w{0,40}[ ]?=|\*|\n)|,\n")
 """What follows a variable that is handed to a call by name."""
 
+_MINIFIED = re.compile(r"[A-Za-z_$]{1,2}(?:\.[A-Za-z_$][\w$]{0,24}){1,3}")
+"""A member of a variable of one or two letters."""
+_CLOSES_MINIFIED = frozenset(",;)}]")
+
 ENDS_LINE = re.compile(r"[ \t]{0,8}(?:[\r\n]|$|\\[nr\"']|\#)")
 
 
@@ -35,6 +39,7 @@ def worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tigh
     if _is_no_value(content):
         return False
     if trust in GUESSED:
+        content = "".join(content.split()) if value.quoted and "\n" in content else content
         return guesses.is_random(content) and (
             trust is Trust.RANDOM or (guesses.is_mixed(content) and len(content) >= 20 and "/" not in content)
         )
@@ -43,6 +48,8 @@ def worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tigh
     if view.text.startswith(("...", "…"), value.end) and len(content) < 16:
         return False
     if lookalikes.is_code(content) and not _in_a_connection_string(view.text, value):
+        return False
+    if _MINIFIED.fullmatch(content) and view.text[value.end : value.end + 1] in _CLOSES_MINIFIED:
         return False
     if lookalikes.is_plain(content):
         return _plain_is_worth_hiding(view, value, trust, separator, tight=tight)

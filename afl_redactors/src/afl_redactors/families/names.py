@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from afl_redactors.families import assignments, chinese, context, english, tables
+from afl_redactors.families import assignments, backward, chinese, context, english, pairs, tables
 from afl_redactors.keys import BARE_KEYS, BEFORE_PASSE, FRENCH, NAME_LITERALS
 from afl_redactors.rules import Lead, Rule
 from afl_redactors.windows import View
@@ -20,6 +20,8 @@ def _named(view: View, start: int, end: int) -> Sequence[Rule]:
     assert rest is not None  # noqa: S101 - it matches nothing as well
     rules = assignments.worth(view, start, end, rest)
     rules += tables.worth(view, start, rest.start("behind"))
+    if text[rest.start("behind") : rest.start("behind") + 1] in backward.ENDS and backward.worth(view, start):
+        rules.append(backward.BEFORE)
     if english.worth(text, start, rest.start("behind")):
         rules.append(english.TOLD)
     if context.worth(text, start):
@@ -41,7 +43,8 @@ def _pass(view: View, start: int, end: int) -> Sequence[Rule]:
     folded = view.seen[end : end + 1]
     if folded in _ORDINARY and (following == folded or text[start:end].isupper()):
         return _named(view, start, end + (following == "e")) if view.seen.endswith(BEFORE_PASSE, 0, start) else ()
-    return _named(view, start, end + _REST_OF_PASS.get(view.seen[end : end + 2], 0))
+    rules = _named(view, start, end + _REST_OF_PASS.get(view.seen[end : end + 2], 0))
+    return [*rules, pairs.PASSED] if following == " " and pairs.worth(view, start, end) else rules
 
 
 def _any_key(view: View, start: int, _end: int) -> Sequence[Rule]:
