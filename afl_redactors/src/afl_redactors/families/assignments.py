@@ -48,7 +48,9 @@ _SHAPED_BEHIND = re.compile(
 _PRINTED_LEFT = re.compile(r"(?:^|\n)[ \t]{1,64}\[[\w.-]{0,64}$")
 _ATTRIBUTE_LEFT = re.compile(r"<[\w:.-]{1,32}[ ](?:[^<>\n]{0,60}[ ])?(?:name|key|id)=[\"'][\w.-]{0,64}$", re.IGNORECASE)
 _PAIR = re.compile(
-    rf"""{_NAME}\\{{0,7}}["']?[ \t]{{0,4}}(?:,|[ \t\r\n])\s{{0,40}}\\{{0,7}}["']?value\\{{0,7}}["']?[ \t]{{0,4}}[:=][ \t]{{0,4}}""",
+    rf"""{_NAME}\\{{0,7}}["']?[ \t]{{0,4}}(?:,|[ \t\r\n])\s{{0,40}}
+    (?:\\{{0,7}}["']?[A-Za-z][\w-]{{0,32}}\\{{0,7}}["']?[ \t]{{0,4}}[:=][ \t]{{0,4}}(?:\\{{0,7}}["'][^"'\n\\]{{0,80}}\\{{0,7}}["']|[\w.-]{{1,40}})(?:,|[ \t\r\n])\s{{0,40}}){{0,2}}?
+    \\{{0,7}}["']?value\\{{0,7}}["']?[ \t]{{0,4}}[:=][ \t]{{0,4}}""",
     re.VERBOSE | re.IGNORECASE,
 )
 _PAIR_LEFT = re.compile(r"(?:name|key)\\{0,7}[\"']?[ \t]{0,4}[:=][ \t]{0,4}\\{0,7}[\"']?[\w.-]{0,64}$", re.IGNORECASE)
@@ -320,7 +322,7 @@ def _enclosed(view: View, found: re.Match[str]) -> Iterator[Span]:
 ASSIGNED = Rule("assignment", WORDS, matching(_ASSIGNMENT, _assigned, named=True), before=16, after=160)
 DEFAULT = Rule("assignment", WORDS, matching(_DEFAULT, _enclosed, named=True), before=16, after=80)
 ELEMENT = Rule("assignment", WORDS, matching(_ELEMENT, _enclosed, named=True), before=16, after=200)
-PAIRED = Rule("assignment", WORDS, matching(_PAIR, _paired, named=True), before=16, after=160, clip=Clip.NOTHING)
+PAIRED = Rule("assignment", WORDS, matching(_PAIR, _paired, named=True), before=16, after=240, clip=Clip.NOTHING)
 FLAGGED = Rule("cli-flag", WORDS, matching(_FLAG, _flagged), before=64, after=96)
 FLAGGED_ITEM = Rule("cli-flag", WORDS, matching(_FLAG_ITEM, _flagged_item), before=64, after=120, clip=Clip.NOTHING)
 SHAPED = Rule("assignment", WORDS, matching(_SHAPED, _shaped, named=True), before=16, after=240, clip=Clip.NOTHING)

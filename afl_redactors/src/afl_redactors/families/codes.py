@@ -14,7 +14,7 @@ _KINDS = (
     "login", "log-in", "signin", "sign-in", "confirmation", "access", "sms", "backup", "recovery", "two-factor", "two factor", "two-step", "pairing",
 )  # fmt: skip
 """What stands before "code" in English."""
-_NOUNS = ("code", "pin")
+_NOUN = "code"
 _TOLD = (
     "one-time password", "one time password", "onetimepassword", "one_time_password", "one-time passcode", "one time passcode",
     "验证码", "驗證碼", "校验码", "动态码", "动态密码", "一次性密码", "备用码", "恢复码", "備用碼",
@@ -26,9 +26,12 @@ _TOLD = (
     "código de uso único", "códigos de backup", "códigos de recuperação", "bestätigungscode", "sicherheitscode", "verifizierungscode",
     "einmalcode", "einmalpasswort", "zugangscode", "anmeldecode", "sms-code", "backup-codes", "wiederherstellungscode", "код подтверждения",
     "код безопасности", "код доступа", "код проверки", "код авторизации", "код из смс", "одноразовый код", "одноразовый пароль", "резервные коды",
+    *(f"{kind}{joint}{noun}" for kind in ("2fa", "mfa", "otp", "totp", "authenticator") for joint in (" ", "_", "-") for noun in ("token", "pin")),
 )  # fmt: skip
 _ALONE = ("otp", "totp", "2fa", "mfa")
 """Words that stand for the code itself."""
+_NUMBERS = ("pin:", "pin is ", "pin code", "tan:", "tan is ")
+"""What numbers that are known by heart or sent are called; their names are written in capitals, or the sentence says that it is one."""
 
 _LIST = r"backup|recovery|备用|恢复|備用|バックアップ|リカバリー|백업|복구|respaldo|recupera|secours|récup|wiederherstellung|резервн"
 _CODE = re.compile(
@@ -51,10 +54,10 @@ _BEFORE = re.compile(
 _MOST = 20
 _ROOM = 96
 
-_SEPARATED = tuple(f"{kind}{joint}{noun}" for kind in _KINDS for noun in _NOUNS for joint in (" ", "_", "-", ""))
+_SEPARATED = tuple(f"{kind}{joint}{_NOUN}" for kind in _KINDS for joint in (" ", "_", "-", ""))
 _WORD = re.compile(
-    rf"(?<![A-Za-z])(?:(?:{'|'.join(map(re.escape, sorted(_KINDS, key=len, reverse=True)))})[ _-]?(?:{'|'.join(_NOUNS)})(?![a-rt-z])"
-    rf"|(?:{'|'.join(map(re.escape, sorted(_TOLD, key=len, reverse=True)))})|(?:{'|'.join(_ALONE)})(?![A-Za-z0-9-]))",
+    rf"(?<![A-Za-z0-9])(?:(?:{'|'.join(map(re.escape, sorted(_KINDS, key=len, reverse=True)))})[ _-]?{_NOUN}(?![a-rt-z])"
+    rf"|(?:{'|'.join(map(re.escape, sorted(_TOLD, key=len, reverse=True)))})|(?:{'|'.join(_ALONE)})(?![A-Za-z0-9-])|(?-i:PIN|TAN)(?=:|[ ]is[ ])|pin(?:[ ]code)?(?=[ ]is[ ]|(?<=code):))",
     re.IGNORECASE,
 )
 
@@ -105,7 +108,7 @@ def _search(view: View, start: int, end: int) -> Iterator[Span]:
 
 
 _BEHIND = (" ", ":", "=", '"', "'", "_", "：", "\\")
-_RULE = Rule("one-time-code", (*_SEPARATED, *_TOLD, *_ALONE), _search, before=1, after=48, clip=Clip.NOTHING)
+_RULE = Rule("one-time-code", (*_SEPARATED, *_TOLD, *_ALONE, *_NUMBERS), _search, before=1, after=48, clip=Clip.NOTHING)
 RULES = (_RULE,)
 
 
@@ -115,4 +118,4 @@ def _asks(view: View, start: int, _end: int) -> Sequence[Rule]:
     return RULES if found is not None and next(_values(view, found), None) is not None else ()
 
 
-LEADS: tuple[Lead, ...] = (Lead((*_SEPARATED, *_TOLD, *(f"{word}{more}" for word in _ALONE for more in _BEHIND)), _asks),)
+LEADS: tuple[Lead, ...] = (Lead((*_SEPARATED, *_TOLD, *_NUMBERS, *(f"{word}{more}" for word in _ALONE for more in _BEHIND)), _asks),)

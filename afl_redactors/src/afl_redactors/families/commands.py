@@ -107,7 +107,16 @@ PLACES: tuple[tuple[tuple[str, ...], str], ...] = (
     ),
     (("redis-cli",), rf"redis-cli{_NEXT}{_ITEMS}{_OPEN}-a{_NEXT}(?=\\?[\"'])"),
     (('docker"', "docker'", 'docker\\"'), rf"docker{_NEXT}{_OPEN}login{_NEXT}{_ITEMS}{_OPEN}-p{_NEXT}(?=\\?[\"'])"),
-    (("login ",), r"login[ ][^\s]{1,80}\s{1,40}password[ ](?=\S)"),
+    (("login ",), r"login[ ](?:[^\s\\]|\\(?![nt])){1,80}(?:\s|\\[nt]){1,40}password[ ](?=\S)"),
+    (("put-parameter",), rf"put-parameter[ ](?=[^\n]{{0,400}}(?i:securestring|pass|secret|token|key)){_ARGS}--value[ =](?=[^\s|;&-])"),
+    (("keyvault secret set",), rf"keyvault[ ]secret[ ]set[ ]{_ARGS}--value[ =](?=[^\s|;&-])"),
+    (
+        ("consul kv put", "etcdctl put"),
+        r"(?:consul[ ]kv|etcdctl)[ ]put[ ](?i:[^\s]{0,120}(?:pass(?:word|wd)?|pwd|secret|token|key)[\w/-]{0,32})[ ](?=[^\s@|;&-])",
+    ),
+    (("config set //",), r"config[ ]set[ ]//[^\s=]{1,120}:_(?:authToken|auth|password)[ =](?=\S)"),
+    (("git config ",), r"git[ ]config[ ](?:--[a-z]{1,12}[ ]){0,2}[\w.-]{1,80}\.(?:password|token|pass|smtppass)[ ](?=[^\s|;&])"),
+    (("password 7 ", "key 7 ", "md5 7 ", "secret 7 "), r"(?:password|secret|key|md5)[ ]7[ ](?=[0-9A-F]{8})"),
 )
 """For each program its lower-case literals, with which its pattern begins, and the pattern up to where the credential begins."""
 
@@ -175,7 +184,7 @@ def _rule(words: tuple[str, ...], pattern: str, before: int) -> tuple[Rule, Lead
         if any(word.startswith((" password", "identified", "set password", "pragma", "convertto", "net ", "setx")) for word in words)
         else 0
     )
-    compiled = re.compile(rf"(?:(?<![A-Za-z0-9-])|(?=[^A-Za-z0-9]))(?:{pattern})", flags)
+    compiled = re.compile(rf"(?:(?<![A-Za-z0-9-])|(?=[^A-Za-z0-9])|(?<=\\[nrt]))(?:{pattern})", flags)
     rule = Rule("cli-flag", words, matching(compiled, _here), before=before + 1, after=480, clip=Clip.NOTHING)
 
     def worth(text: str, at: int) -> object:

@@ -15,7 +15,7 @@ from afl_redactors.rules import Rule, Span
 from afl_redactors.windows import Clip, View
 
 _WORD = re.compile(
-    r"""(?<![A-Za-z0-9/.@\\])(?:pwd?|p/w|pass(?:words?|wd|codes?|phrases?)|credentials?|secrets?|(?:api|access|secret|private)[ _-]?keys?
+    r"""(?<![A-Za-z0-9/.@\\])(?:(?<!\s-)pwd?|p/w|pass(?:words?|wd|codes?|phrases?)|credentials?|secrets?|(?:api|access|secret|private)[ _-]?keys?
     |(?<!max[ _])(?<!per[ -])(?<!input[ _])(?<!output[ _])(?<!next[ _])(?<!stop[ _])(?<!each[ ])(?<!context[ ])token(?![ _-](?:count|limit|budget|usage|window|cost|price|bucket|ring|size|length|stream|type|per|ratio|id)s?\b)
     |passwor[dt]e?|kennwort|contraseña|senha|mot[ ]de[ ]passe)(?![A-Za-z0-9_(-]|[/.@][A-Za-z])
     |密码|密碼|口令|密钥|密鑰|金鑰|令牌|秘钥|密匙|пароль|パスワード|비밀번호""",

@@ -36,6 +36,8 @@ def _entry(_view: View, found: re.Match[str]) -> Iterator[Span]:
     fields = found.group().split(":", 2)[2]
     if already_redacted(value) or lookalikes.is_placeholder(value) or value[0] in "$<{%":
         return
+    if ".*" in value or "[0-9]" in value or "[^" in value:
+        return  # a pattern of such lines
     if _NUMBERS.fullmatch(fields) or _NUMBERS.fullmatch(value):
         return
     yield found.span("value")

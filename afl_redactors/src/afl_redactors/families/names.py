@@ -11,24 +11,27 @@ from afl_redactors.rules import Lead, Rule
 from afl_redactors.windows import View
 
 
-def _named(view: View, start: int, end: int) -> Sequence[Rule]:
+def _named(view: View, start: int, end: int) -> list[Rule]:
     text = view.text
     view.names.append(start)
     if text[end : end + 1] in _GOES_ON and text[end - 1].isascii() and text[end - 2 : end + 1] not in _ABBREVIATED:
-        return ()
+        return []
     rest = assignments.BEHIND.match(text, end)
     assert rest is not None  # noqa: S101 - it matches nothing as well
+    behind = rest.start("behind")
     rules = assignments.worth(view, start, end, rest)
-    rules += tables.worth(view, start, rest.start("behind"))
-    if text[rest.start("behind") : rest.start("behind") + 1] in backward.ENDS and backward.worth(view, start):
-        rules.append(backward.BEFORE)
-    if english.worth(text, start, rest.start("behind")):
+    following = text[behind : behind + 1]
+    if following != " " or not text[behind + 1 : behind + 2].isalpha():  # else a sentence goes on
+        rules += tables.worth(view, start, behind)
+        if following in _ENDS and backward.worth(view, start):
+            rules.append(backward.BEFORE)
+    if english.worth(text, start, behind):
         rules.append(english.TOLD)
     if context.worth(text, start):
         rules.append(context.BESIDE)
     if view.seen.endswith(FRENCH, 0, start):
         view.names.append(start - len(FRENCH))
-        rules += tables.worth(view, start - len(FRENCH), rest.start("behind"))
+        rules += tables.worth(view, start - len(FRENCH), behind)
         if context.worth(text, start - len(FRENCH)):
             rules.append(context.BESIDE)
     return rules
@@ -44,7 +47,9 @@ def _pass(view: View, start: int, end: int) -> Sequence[Rule]:
     if folded in _ORDINARY and (following == folded or text[start:end].isupper()):
         return _named(view, start, end + (following == "e")) if view.seen.endswith(BEFORE_PASSE, 0, start) else ()
     rules = _named(view, start, end + _REST_OF_PASS.get(view.seen[end : end + 2], 0))
-    return [*rules, pairs.PASSED] if following == " " and pairs.worth(view, start, end) else rules
+    if following == " " and not text[end + 1 : end + 65].partition(" ")[0].isalpha() and pairs.worth(view, start):
+        rules.append(pairs.PASSED)
+    return rules
 
 
 def _any_key(view: View, start: int, _end: int) -> Sequence[Rule]:
@@ -67,6 +72,7 @@ _OF_A_KEY = re.compile(
 )
 """What has to follow the name of a key of any kind: a value so long that it may be random."""
 
+_ENDS = backward.ENDS
 _GOES_ON = frozenset("acdefghijklmnopqrtuvwxyz")
 """Letters behind a telling part that make another word of it: "tokenize". An "s" makes it a plural, and a "b" may begin "base64"."""
 _LINE_BEGINS = frozenset({"", "\n"})

@@ -13,7 +13,7 @@ from afl_redactors.windows import View
 
 _SURE = (
     "creds", "cred:", "credentials", "zugangsdaten", "anmeldedaten", "identifiants", "credenciales", "credenciais", "учетные данные", "учётные данные",
-    "账号密码", "账号/密码", "帳號密碼", "用户名/密码", "basic auth ", "login/password", "user/password", "username/password", "user/pass", "ログイン情報", "認証情報",
+    "账号密码", "账号/密码", "帳號密碼", "用户名/密码", "basic auth ", "login/password", "user/password", "username/password", "user/pass", "user/pw", "u/p", "ログイン情報", "認証情報",
 )  # fmt: skip
 """Words behind which nothing but a pair stands."""
 _LOGINS = (
@@ -22,7 +22,7 @@ _LOGINS = (
     "ログイン:", "ログイン：", "로그인:", "계정:",
 )  # fmt: skip
 """Words behind which a user stands."""
-_LINK = r"(?:[ ](?:info|details|data|for[ ][\w.-]{1,32}|are|is|were|now|sind|sont|son|são|это|использовать)){0,3}[ ]?[:=：]?[ ]{0,2}(?:是|は|은|는)?[(]?"
+_LINK = r"(?:[ ](?:info|details|data|for(?:[ ][\w.-]{1,24}){1,4}|are|is|were|now|sind|sont|son|são|это|использовать)){0,3}[ ]?(?:[:=：]|->|→)?[ ]{0,2}(?:是|は|은|는)?[(]?"
 _USER = r"[\"'`*]{0,2}(?P<user>[^\W\d][\w.+-]{1,47}(?:@[\w-]{1,40}(?:\.[\w-]{1,24}){1,3})?)[\"'`*]{0,2}"
 _NEXT = r"(?P<mark>[ ]/[ ]|[ ]:[ ]|[ ]\|[ ]|/|:[ ]?)(?=\S)"
 
@@ -99,14 +99,10 @@ _TO_LOG_IN = Rule(_NAME, (" to log in", " to login", " to log-in", " to sign in"
 _USERS = ("user", "login", "account", "usr", "benutzer", "usuario", "utilisateur", "usuário")
 
 
-def worth(view: View, start: int, end: int) -> bool:
-    """Say whether a password may follow the "pass" from `start` to `end`, behind the name of a user: most often a sentence goes on."""
-    text = view.text
-    following = text.find(" ", end + 1, end + 65)
-    if following >= 0 and text[end + 1 : following].isalpha():
-        return False
+def worth(view: View, start: int) -> bool:
+    """Say whether a user is named before the "pass" at `start`."""
     near = view.seen[max(0, start - 100) : start]
-    return any(word in near for word in _USERS) and _PASS_BEFORE.search(text[max(0, start - 100) : start]) is not None
+    return any(word in near for word in _USERS) and _PASS_BEFORE.search(view.text[max(0, start - 100) : start]) is not None
 
 
 RULES = (_CREDENTIALS, _LOGIN, PASSED, _TO_LOG_IN)

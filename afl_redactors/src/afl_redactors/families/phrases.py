@@ -12,7 +12,7 @@ from afl_redactors.windows import Clip, View
 
 _SEEDS = (
     *(f"{kind}{joint}{noun}" for kind in ("seed", "recovery", "backup", "wallet", "secret") for joint in (" ", "_", "-", "") for noun in ("phrase", "words")),
-    "mnemonic", "bip39", "bip-39", "wiederherstellungsphrase", "wiederherstellungswörter", "frase semilla", "frase de recuperación", "palabras semilla",
+    "seed: ", "seed is ", "seed = ", "seed=", "seed\": ", "12 words", "24 words", "12-word", "24-word", "mnemonic", "bip39", "bip-39", "wiederherstellungsphrase", "wiederherstellungswörter", "frase semilla", "frase de recuperación", "palabras semilla",
     "frase de recuperação", "frase-semente", "frase semente", "phrase de récupération", "phrase mnémonique", "сид-фраз", "сид фраз", "мнемони",
     "фраза восстановления", "助记词", "助記詞", "シードフレーズ", "リカバリーフレーズ", "ニーモニック", "復元フレーズ", "니모닉", "시드 구문", "시드구문", "복구 구문", "복구 문구",
 )  # fmt: skip
@@ -93,9 +93,10 @@ _TELLS = re.compile(
     |(?:是|为|為|は)(?=[A-Za-z]))(?:now[ ]|still[ ]|jetzt[ ]|ahora[ ])?(?=[^\W\d_])""",
     re.VERBOSE | re.IGNORECASE,
 )
-_WORD = re.compile(r"(?P<word>[^\W\d_]{2,24})(?![\w'’=(:/@\\])")
+_WORD = re.compile(r"(?P<word>[^\W_]{2,24})(?![\w'’=(:/@\\])")
 _ENDS = re.compile(r"[ \t]{0,4}(?:[.,;!?)\]}\n\r\"'`<。，；！？、）#—–]|$|[ ]-[ ]|\\[nr\"])")
 _LEAST, _MOST = 4, 12
+"""Words of a phrase; three are enough behind a copula where none of them is ordinary."""
 _ORDINARY = frozenset(word for one in PACKS if one.reader == "told" for word in one.told.get("ordinary", ()))
 _CLOSED = _FUNCTION | frozenset(
     """
@@ -124,12 +125,13 @@ def _told(view: View, found: re.Match[str]) -> Iterator[Span]:
         if text[at : at + 1] not in {" ", "-"}:
             break
         at += 1
-    if len(words) < _LEAST or not (_ENDS.match(text, words[-1][1]) or _continues(text, at)):
+    least = _LEAST - (found.group().rstrip()[-1:] not in ":：=＝—–-")
+    if len(words) < least or not (_ENDS.match(text, words[-1][1]) or _continues(text, at)):
         return
     view.count(words[-1][1] - words[0][0])
     said = [text[first:last] for first, last in words]
     usual = sum(lookalikes.is_prose(word) or word.casefold() in _ORDINARY or lookalikes.names_a_credential(word) for word in said)
-    if usual * 4 > len(said) or any(_MEASURES.match(word) for word in said) or any(len(word) < 3 for word in said):
+    if usual > (len(said) // _LEAST) or any(_MEASURES.match(word) or (word.isascii() and word.isalpha() and len(word) < 3) for word in said):
         return
     yield words[0][0], words[-1][1]
 
@@ -147,7 +149,7 @@ RULES = (_WALLET, _PASSPHRASE)
 
 def _has_words(text: str, at: int) -> bool:
     """Say whether so many letters follow as a dozen words have."""
-    return sum(map(str.isspace, text[at : at + 360])) >= 10 or text.count(",", at, at + 360) >= 10
+    return len(text[at : at + 360].split(None, 11)) > 10 or text.count(",", at, at + 360) >= 10
 
 
 LEADS: tuple[Lead, ...] = (leading(_WALLET, _has_words), leading(_PASSPHRASE, _TELLS.match))

@@ -10,21 +10,25 @@ from afl_redactors.markers import already_redacted
 from afl_redactors.rules import Lead, Rule, Span, leading, matching
 from afl_redactors.windows import Clip, View
 
-_NAMES = ("code", "ticket", "auth", "sid", "session", "oauth_verifier", "verifier", "jwt", "magic", "invite")
+_NAMES = ("code", "ticket", "auth", "sid", "session", "oauth_verifier", "verifier", "jwt", "magic", "invite", "hmac")
 _WORDS = tuple(f"{mark}{name}=" for mark in "?&#;" for name in _NAMES)
 _FORMS = ("code_verifier=", "device_code=", "samlresponse=", "samlart=", "oauth_verifier=", "client_assertion=", "subject_assertion=")
-_VALUE = r"(?P<value>[A-Za-z0-9._~%/+=-]{8,4096})"
+_VALUE = r"(?P<value>[A-Za-z0-9._~%/=-]{8,4096}+(?!\+))"
 _IN_AN_ADDRESS = re.compile(rf"[?&#;](?P<name>{'|'.join(_NAMES)})={_VALUE}", re.IGNORECASE)
 _IN_A_FORM = re.compile(rf"(?<![A-Za-z])(?:{'|'.join(word[:-1] for word in _FORMS)})={_VALUE}", re.IGNORECASE)
 _STATE = re.compile(r"[?&#;](?:state|session_state|grant_type|iss|redirect_uri)=", re.IGNORECASE)
 _EXCHANGED = re.compile(rf"(?<![A-Za-z_])code\\{{0,3}}[\"']?[ ]?[:=][ ]?\\{{0,3}}[\"']?{_VALUE}", re.IGNORECASE)
 _WORDY = re.compile(r"[A-Za-z]{2,20}(?:[-_.][A-Za-z]{1,20}){0,6}[-_.]?\d{0,6}")
+_TEXT = re.compile(r"%(?:0A|20|22|28|7B)", re.IGNORECASE)
+"""Line breaks, spaces, quotes and brackets, which text has that stands in an address."""
 _LONG = 16
 
 
 def _is_drawn(value: str, least: int) -> bool:
     """Say whether a value is no word, no number and no name of something."""
     bare = value.rstrip("=.")
+    if _TEXT.search(value):
+        return False
     if len(bare) < least or already_redacted(value) or lookalikes.is_placeholder(bare) or _WORDY.fullmatch(bare):
         return False
     if not (any(letter.isdigit() for letter in bare) and any(letter.isalpha() for letter in bare)):

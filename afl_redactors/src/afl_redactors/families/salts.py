@@ -17,6 +17,8 @@ _GIVEN = re.compile(
 )
 _SIGNS = frozenset("!@#$%^&*+=~?|;<>{}()\\")
 _LEAST = 8
+_PARTS = re.compile(r"[A-Za-z][A-Za-z0-9]{0,24}(?:[:._/ -][A-Za-z0-9]{1,24}){1,8}")
+"""Names with what joins them: whose salt it is."""
 
 
 def _salt(view: View, found: re.Match[str]) -> Iterator[Span]:
@@ -33,6 +35,8 @@ def _is_drawn(value: str) -> bool:
     if len(value) >= _LEAST and value.count("\\x") >= 2:
         return True
     if len(value) < _LEAST or lookalikes.is_placeholder(value) or lookalikes.is_reference(value) or lookalikes.is_path(value):
+        return False
+    if _PARTS.fullmatch(value):
         return False
     digit, letter = any(one.isdigit() for one in value), any(one.isalpha() for one in value)
     if digit and sum(one in _SIGNS for one in value) >= 2 and "{{" not in value:
