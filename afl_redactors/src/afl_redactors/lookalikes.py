@@ -52,7 +52,7 @@ _RESOURCE_TYPE = re.compile(r"[A-Z][A-Za-z0-9]{1,40}(?:::[A-Z][A-Za-z0-9]{1,60})
 _DESTRUCTURED = re.compile(r"[A-Za-z_$][\w$]{0,40}\}{1,4}=")
 _VARIABLE = re.compile(r"[$@%&][A-Za-z_]\w{0,60}(?:::|->|\[|\{)")
 _POINTER = re.compile(r"[&*@]+[A-Za-z_][A-Za-z_.]*")
-_BLOCK_OPENER = re.compile(r"[(\[{|>]|[+=!<>&|]=|=>|\\?$")
+_BLOCK_OPENER = re.compile(r"[(\[{|>]|[+=!<>&|]=|=>|![01](?!\w)|\\?$")
 _CREDENTIAL_WORD = re.compile(
     r"pass(?:word|wd|phrase|code)|secret|token|credential|pwd|api_?key|(?:(?<![a-z])key|(?-i:(?<=[a-z])Key))s?(?![a-z])|(?<![a-z])(?:auth|creds?|jwt|pass)(?![a-z])",
     re.IGNORECASE,

@@ -132,3 +132,26 @@ LABEL_WORDS = _words(
     """
 )
 """Words that labels and messages are made of, besides those of `PROSE`."""
+
+JOINING = _words(
+    """
+    the and for are was were with from not but has had have will would should can must your our their its into that's
+    que para con por los las del una como der die das und ist mit von für nicht ein eine des les est une pour dans sur avec
+    это что как для или при она они его
+    """
+)
+"""Words that join others, and that no list of BIP-39 has."""
+
+JOINING_ANY = JOINING | _words(
+    """
+    a an it is be been being to of in on at by as or if so no we you he she they i this that these those when where which who whom what why how before
+    after until since while because than then there here only also just too very now please and/or us me my his her them only again once twice
+    vor nach bis weil wenn dass als auf aus bei zum zur sie wir ihr ich sich auch nur schon noch bitte zu im am es
+    antes después porque cuando si en el la lo y o su sus se al es de por favor
+    avant après parce quand si en le la un au aux et ou sa son ses se de il elle nous vous ne pas
+    antes depois porque quando se em no na o a os as e ou seu sua um uma do da dos das não
+    до после если когда потому и а но в на с по из у к не быть был была
+    です ます でした 입니다 이다 예요
+    """
+)
+"""Those and shorter ones: before them a told passphrase is at its end."""

@@ -14,14 +14,21 @@ from hypothesis import strategies as st
 from afl_redactors import echoes, guesses, keys, lookalikes, markers, placeholders, values, windows
 from afl_redactors.families import (
     assignments,
+    backward,
     calls,
+    codes,
     commands,
     context,
     english,
+    files,
     headers,
     judging,
     names,
+    pairs,
     pem,
+    phrases,
+    redirects,
+    salts,
     structures,
     tables,
     told,
@@ -41,11 +48,14 @@ UNITS = [
     "--token ", "sk-a", "Authorization: ", "authorization: bearer ", "cookie: a=", "<password>", "${password:-", "name: password value: ", "mysql -p", "curl -u a:",
     "[REDACTED:a]", "[REDACTED:", "password=[REDACTED:x] ", 'passwords=["a1",', "password = a.b.c", "secret: |\n a\n", "password=''", "token=>", "pass :", '"token", "', "token==", "password.", 'password="a\\\n', "token=a1b2c3d4\\\n", 'password="abcdefgh\n', "password\nTeich3!x\n", "|password|", "password,a\n1,2\n", "kind: Secret\ndata:\n a: b\n", '"kty": {"d":"abcdefghijklmnop"},',
     "insert into a (password) values ('a1!bcd'),", "echo a | chpasswd ", "chpasswd <<< a:b1!c\n", "login(a,", 'x_key = "a1b2c3d4e5f6g7h8" ', "set password ", "password='a1b2c3!' + ", "key=", "PuTTY-User-Key-File-2: a\n",
+    ":5432:a:b:c ", "h:5432:a:b:c\n", "pgpass\n", "machine a.b password c ", "seed: a, ", "mnemonic walnut ", "1. walnut\n", "passphrase is walnut ", "passphrase: a b c ", "otp ", "otp: 1234 ", "backup codes: a1b2-c3d4, ",
+    "2fa code ", "creds a:b1!cd ", "login: a / ", "user a, pass b1!cd ", "use a/b1!cd to log in ", "?code=a1B2c3D4e5&state=", "authorization_code code=a1B2c3D4", "salt = 'a1!B2?c3' ", "auth='", "_shop_session=", "'value': 'a1!b', 'name': 'password', ", "value: a\nname: password\n", "$2b$", ":::", "creds:a:", "login:a/", "'*",
     'setApiKey("abcdef12$mollie->', 'setApiKey("live_abc$m->', "setToken(abcdefg)x", 'setApiKey(""a', 'token ""a', '"token","ab"x',
 ]  # fmt: skip
 PATTERN_MODULES = (
     echoes, guesses, keys, lookalikes, markers, placeholders, values, windows,
-    assignments, calls, commands, context, english, headers, judging, names, pem, structures, tables, told, told_values, urls,
+    assignments, backward, calls, codes, commands, context, english, files, headers, judging, names, pairs, pem, phrases, redirects, salts,
+    structures, tables, told, told_values, urls,
 )  # fmt: skip
 UNBOUNDED_BY_DESIGN = {
     "_SEGMENT",

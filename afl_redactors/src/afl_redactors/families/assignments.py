@@ -128,7 +128,7 @@ def _says_nothing(text: str, value: Value, found: re.Match[str], left: str) -> b
 
 _CASE = re.compile(r"(?<![A-Za-z])case[ ]{0,2}[\"'][\w.-]{0,64}$")
 """Of a switch, whose colon gives nothing."""
-_IDENTIFIER = re.compile(r"[a-z]{2,16}\d[a-z]{2,16}|_{0,2}[A-Za-z]{1,20}\d{0,4}(?:_{1,2}[A-Za-z]{1,20}\d{0,4}){1,6}")
+_IDENTIFIER = re.compile(r"[a-z]{2,16}\d{1,4}[a-z]{2,16}|_{0,2}[A-Za-z]{1,20}\d{0,4}(?:_{1,2}[A-Za-z]{1,20}\d{0,4}){1,6}")
 """The next name in a list of names, such as `symbol2label` or `__acme_context64_t`."""
 _METHOD = re.compile(
     r"(?:^|[._ \t])(?:get|set|fetch|load|make|create|generate|verify|check|encode|decode|parse|read|handle|on)_?$", re.IGNORECASE

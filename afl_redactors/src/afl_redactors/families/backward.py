@@ -12,9 +12,7 @@ from afl_redactors.rules import Rule, Span, matching
 from afl_redactors.values import LONGEST_TAIL, read_value
 from afl_redactors.windows import Clip, View
 
-_NAMED = re.compile(
-    rf"(?P<word>{CREDENTIAL_NAME})(?P<suffix>[A-Za-z0-9_.\-]{{0,48}})(?=[\"'`\\,}}\r\n]|$)", re.VERBOSE | re.IGNORECASE
-)
+_NAMED = re.compile(rf"(?P<word>{CREDENTIAL_NAME})(?P<suffix>[A-Za-z0-9_.\-]{{0,48}})(?=[\"'`\\,}}\r\n]|$)", re.VERBOSE | re.IGNORECASE)
 _FIELD = r"\\{0,7}[\"']?[ \t]{0,4}[:=][ \t]{0,4}"
 _NAME_LEFT = re.compile(rf"(?:name|key|field|variable){_FIELD}\\{{0,7}}[\"']?[\w.$-]{{0,64}}$", re.IGNORECASE)
 _VALUE = re.compile(rf"(?<![A-Za-z])(?:parameter)?value{_FIELD}(?=\S)", re.IGNORECASE)

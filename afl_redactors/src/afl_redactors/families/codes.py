@@ -38,7 +38,9 @@ _CODE = re.compile(
     r"(?<![A-Za-z0-9_./#-])(?:[A-Z]{1,3}-)?(?:\d{3}[ -]\d{3}|\d{4}[ -]\d{4}|\d{4,8})(?![A-Za-z0-9_%/]|[.,:-]\d|-\w)(?![ ]?(?:ms|s|secs?|seconds?|min|minutes?|hours?|days?|digits?|char|bytes?|bits?"
     r"|attempts?|users?|possib|times|remain|requests?|errors?|ways|lines?|combin|位|桁|자리|цифр|dígitos|chiffres|stellig|ziffern)\b)"
 )
-_SPARE = re.compile(r"(?<![A-Za-z0-9_./#-])(?=[A-Za-z-]{0,12}\d)(?:[A-Za-z0-9]{4,10}(?:[ -][A-Za-z0-9]{4,10}(?![\w])){1,5}|[A-Za-z0-9]{8,16})(?![\w./%:=(-])")
+_SPARE = re.compile(
+    r"(?<![A-Za-z0-9_./#-])(?=[A-Za-z-]{0,12}\d)(?:[A-Za-z0-9]{4,10}(?:[ -][A-Za-z0-9]{4,10}(?![\w])){1,5}|[A-Za-z0-9]{8,16})(?![\w./%:=(-])"
+)
 """One of a list of codes for later: in groups, or eight characters and more, with a digit."""
 _YEAR = re.compile(r"(?:19|20)\d\d")
 _JOINT = re.compile(
@@ -47,7 +49,9 @@ _JOINT = re.compile(
     [ \t]{0,4}(?:\\{0,3}["'`*\[]){0,3}(?:[*•-][ ])?(?:1[.)][ ])?""",
     re.VERBOSE | re.IGNORECASE,
 )
-_NEXT = re.compile(r"(?:\\{0,3}[\"'`*]){0,3}(?:[ \t]{0,4}[,;|/]|[ ](?:and|or|und|et|y|e)(?=[ ]))?(?:[ \t]{0,4}(?:\\n|\r?\n)|[ \t]{1,4})[ \t>*•-]{0,8}(?:\d{1,2}[.)][ ]{1,2})?(?:\\{0,3}[\"'`*]){0,3}")
+_NEXT = re.compile(
+    r"(?:\\{0,3}[\"'`*]){0,3}(?:[ \t]{0,4}[,;|/]|[ ](?:and|or|und|et|y|e)(?=[ ]))?(?:[ \t]{0,4}(?:\\n|\r?\n)|[ \t]{1,4})[ \t>*•-]{0,8}(?:\d{1,2}[.)][ ]{1,2})?(?:\\{0,3}[\"'`*]){0,3}"
+)
 _BEFORE = re.compile(
     r"(?P<value>(?<![A-Za-z0-9_./#-])(?:[A-Z]{1,3}-)?(?:\d{3}[ -]\d{3}|\d{4,8}))[\"'`*]{0,3}[ ](?:is|as)[ ](?:(?:your|the|my|a|our|this|an)[ ])?(?:[\w.&]{1,20}[ ]){0,2}$"
 )

@@ -97,7 +97,12 @@ def _is_only_a_name(token: str, near: Callable[[], bool]) -> bool:
 
 def _worth_judging(text: str, first: int, last: int) -> bool:
     """Say whether a token may be a credential by what stands around it and by the name it is given."""
-    if _is_dense(text, first, last) or text[last : last + 1] in _CALLS or lookalikes.names_a_class(text[first:last]) or _QUERY.match(text, first, last):
+    if (
+        _is_dense(text, first, last)
+        or text[last : last + 1] in _CALLS
+        or lookalikes.names_a_class(text[first:last])
+        or _QUERY.match(text, first, last)
+    ):
         return False
     if _IDENTIFIED.search(text[max(0, first - 16) : first]) or _ATTRIBUTE.search(text[max(0, first - 9) : first]):
         return False

@@ -36,7 +36,7 @@ _SESSION = re.compile(
     r"(?:jsessionid|phpsessid|asp\.net_sessionid|connect\.sid|sessionid)\\{0,7}[\"']?[ ]?[=:][ ]?\\{0,7}[\"']?(?=[\w%.+/-]{12})",
     re.IGNORECASE,
 )
-_OWN_SESSION = re.compile(r"(?<![A-Za-z0-9])_[a-z0-9_]{2,32}?_sess(?:ion)?=(?=[\w%.+/=-]{20})")
+_OWN_SESSION = re.compile(r"(?<![A-Za-z0-9])_[a-z0-9_]{2,32}?_sess(?:ion)?=(?P<value>[\w%.+/=-]{20,512})")
 """The cookie of a framework that names it for its application, such as `_shop_session`."""
 
 
@@ -130,6 +130,11 @@ def _is_no_session(value: str) -> bool:
     return lookalikes.is_placeholder(value) or guesses.is_uuid(value) or lookalikes.is_code(value)
 
 
+def _own_session(_view: View, found: re.Match[str]) -> Iterator[Span]:
+    if any(letter.isdigit() for letter in found["value"]) and not _is_no_session(found["value"]):
+        yield found.span("value")
+
+
 def _session(view: View, found: re.Match[str]) -> Iterator[Span]:
     value = read_value(view, found.end())
     if value is not None and any(letter.isdigit() for letter in value.text) and not _is_no_session(value.text):
@@ -140,7 +145,7 @@ _HEADER = Rule("authorization", ("authorization",), matching(_AUTHORIZATION, _he
 _TOKEN = Rule("bearer", ("bearer",), matching(_BEARER, _bearer), before=1, after=32)
 _PAIR = Rule("basic-auth", ("basic",), matching(_BASIC, _basic), before=1, after=640)
 _JAR = Rule("cookie", ("cookie",), matching(_COOKIE, _cookie), before=5, after=256)
-_OWN = Rule("cookie", ("_session=", "_sess="), matching(_OWN_SESSION, _session), before=40, after=64)
+_OWN = Rule("cookie", ("_session=", "_sess="), matching(_OWN_SESSION, _own_session), before=40, after=64)
 _LONE = Rule("cookie", ("sessid", "sessionid", "connect.sid"), matching(_SESSION, _session), before=16, after=64)
 
 _BASIC_BEGINS = re.compile(r"(?<![\w-])basic[ \t]{1,4}[A-Za-z0-9+/_-]{8}", re.IGNORECASE)

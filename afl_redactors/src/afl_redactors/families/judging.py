@@ -47,13 +47,18 @@ def worth_hiding(view: View, value: Value, trust: Trust, separator: str, *, tigh
         return not _is_a_command(view.text, value) and _quoted_is_worth_hiding(content, trust)
     if view.text.startswith(("...", "…"), value.end) and len(content) < 16:
         return False
-    if lookalikes.is_code(content) and not _in_a_connection_string(view.text, value):
-        return False
-    if _MINIFIED.fullmatch(content) and view.text[value.end : value.end + 1] in _CLOSES_MINIFIED:
+    if _is_code(view.text, value, content):
         return False
     if lookalikes.is_plain(content):
         return _plain_is_worth_hiding(view, value, trust, separator, tight=tight)
     return _bare_is_worth_hiding(content, trust, separator, tight=tight)
+
+
+def _is_code(text: str, value: Value, content: str) -> bool:
+    """Say whether an unquoted value is an expression, or a member of a short variable in minified code."""
+    if lookalikes.is_code(content) and not _in_a_connection_string(text, value):
+        return True
+    return text[value.end : value.end + 1] in _CLOSES_MINIFIED and _MINIFIED.fullmatch(content) is not None
 
 
 def _is_no_value(content: str) -> bool:

@@ -22,26 +22,28 @@ _LOGINS = (
     "ログイン:", "ログイン：", "로그인:", "계정:",
 )  # fmt: skip
 """Words behind which a user stands."""
-_LINK = r"(?:[ ](?:info|details|data|for(?:[ ][\w.-]{1,24}){1,4}|are|is|were|now|sind|sont|son|são|это|использовать)){0,3}[ ]?(?:[:=：]|->|→)?[ ]{0,2}(?:是|は|은|는)?[(]?"
+_LINK = r"(?:[ ](?:info|details|data|(?:for|für|para|pour|de|del|do|da|для)(?:[ ][\w.-]{1,24}){1,4}|are|is|were|now|sind|sont|son|são|это|использовать)){0,3}[ ]?(?:[:=：]|->|→)?[ ]{0,2}(?:是|は|은|는)?[(]?"
 _USER = r"[\"'`*]{0,2}(?P<user>[^\W\d][\w.+-]{1,47}(?:@[\w-]{1,40}(?:\.[\w-]{1,24}){1,3})?)[\"'`*]{0,2}"
 _NEXT = r"(?P<mark>[ ]/[ ]|[ ]:[ ]|[ ]\|[ ]|/|:[ ]?)(?=\S)"
 
 
 def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
     listed = "|".join(re.escape(word) for word in sorted(words, key=len, reverse=True))
-    return re.compile(rf"(?<![\w.@/-])(?:{listed}){_LINK}{_USER}{_NEXT}", re.IGNORECASE)
+    return re.compile(rf"(?<![A-Za-z0-9_.@/-])(?:{listed}){_LINK}{_USER}{_NEXT}", re.IGNORECASE)
 
 
 _OF_CREDENTIALS, _OF_A_LOGIN = _pattern(_SURE), _pattern(_LOGINS)
+_LONGEST = 512
+"""Characters of a password, at most."""
 _NUMBERED = re.compile(r"[A-Za-z]{1,32}\d{1,4}")
 _SCHEME = re.compile(r"https?|ftp|ssh|file|v\d{1,3}|port|host|user|name|email|type|arn|urn", re.IGNORECASE)
 
 
 def _told(view: View, found: re.Match[str], *, sure: bool) -> Iterator[Span]:
-    value = read_value(view, found.end(), tail=LONGEST_TAIL)
+    value = read_value(view, found.end(), min(len(view.text), found.end() + _LONGEST), tail=LONGEST_TAIL)
     if value is None or already_redacted(value.text) or _SCHEME.fullmatch(found["user"]):
         return
-    content, apart = value.text.rstrip("!)*"), found["mark"].strip() != found["mark"]
+    content, apart = value.text.rstrip(")*"), found["mark"].strip() != found["mark"]
     if "/" in content or not guesses.is_chosen(content) or (not sure and lookalikes.is_known_shape(content)):
         return
     if found["mark"] == "/" and not sure and not _stands_out(content):
@@ -74,7 +76,7 @@ _PASS = re.compile(r"(?<=[ ,/;|])pass[ ](?=\S)", re.IGNORECASE)
 def _behind_pass(view: View, found: re.Match[str]) -> Iterator[Span]:
     if not _PASS_BEFORE.search(view.text[max(0, found.start() - 100) : found.start()]):
         return
-    value = read_value(view, found.end(), tail=LONGEST_TAIL)
+    value = read_value(view, found.end(), min(len(view.text), found.end() + _LONGEST), tail=LONGEST_TAIL)
     if value is not None and "|" not in value.text and guesses.is_chosen(value.text) and not already_redacted(value.text):
         yield value.start, value.end
 
@@ -94,7 +96,9 @@ _NAME = "credential-pair"
 _CREDENTIALS = Rule(_NAME, _SURE, matching(_OF_CREDENTIALS, _of_credentials), before=1, after=240)
 _LOGIN = Rule(_NAME, _LOGINS, matching(_OF_A_LOGIN, _of_a_login), before=1, after=240)
 PASSED = Rule(_NAME, ("pass",), matching(_PASS, _behind_pass), before=0, after=64)
-_TO_LOG_IN = Rule(_NAME, (" to log in", " to login", " to log-in", " to sign in", " to sign-in"), matching(_USED, _used), before=240, after=16)
+_TO_LOG_IN = Rule(
+    _NAME, (" to log in", " to login", " to log-in", " to sign in", " to sign-in"), matching(_USED, _used), before=240, after=16
+)
 
 _USERS = ("user", "login", "account", "usr", "benutzer", "usuario", "utilisateur", "usuário")
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from afl_redactors import lookalikes
+from afl_redactors import lookalikes, wordlists
 from afl_redactors.packs import PACKS
 from afl_redactors.rules import Lead, Rule, Span, leading, matching
 from afl_redactors.windows import Clip, View
 
 _SEEDS = (
     *(f"{kind}{joint}{noun}" for kind in ("seed", "recovery", "backup", "wallet", "secret") for joint in (" ", "_", "-", "") for noun in ("phrase", "words")),
-    "seed: ", "seed is ", "seed = ", "seed=", "seed\": ", "12 words", "24 words", "12-word", "24-word", "mnemonic", "bip39", "bip-39", "wiederherstellungsphrase", "wiederherstellungswörter", "frase semilla", "frase de recuperación", "palabras semilla",
+    "seed: ", "seed is ", "seed = ", "seed=", 'seed": ', "12 words", "24 words", "12-word", "24-word", "mnemonic", "bip39", "bip-39", "wiederherstellungsphrase", "wiederherstellungswörter", "frase semilla", "frase de recuperación", "palabras semilla",
     "frase de recuperação", "frase-semente", "frase semente", "phrase de récupération", "phrase mnémonique", "сид-фраз", "сид фраз", "мнемони",
     "фраза восстановления", "助记词", "助記詞", "シードフレーズ", "リカバリーフレーズ", "ニーモニック", "復元フレーズ", "니모닉", "시드 구문", "시드구문", "복구 구문", "복구 문구",
 )  # fmt: skip
@@ -26,14 +26,6 @@ _BEGINS = re.compile(r"(?<!\w)(?=\w)")
 _NUMBER = re.compile(r"\d{1,2}[.):][ \t]{0,3}(?:\\{0,3}[\"'`])?$")
 _BETWEEN = re.compile(r"(?:[ \t]{0,4}[,;|])?(?:[ \t]{0,4}(?:\\n|\r?\n)[ \t>*•-]{0,8}|[ \t\u3000]{1,4}|(?<=[,|]))")
 _PARTICLES = frozenset("はがを는은이가是为為")
-_FUNCTION = frozenset(
-    """
-    the and for are was were with from not but has had have will would should can must your our their its into that's
-    que para con por los las del una como der die das und ist mit von für nicht ein eine des les est une pour dans sur avec
-    это что как для или при она они его
-    """.split()
-)
-"""Words that join others, and that no list of BIP-39 has."""
 _SHORTEST, _MEAN = 3, 4.3
 """Letters of a word of Latin letters, and how many one has on the average: instructions and units are shorter."""
 
@@ -72,7 +64,7 @@ def _words(text: str, at: int, high: int) -> Iterator[Span]:
 def _may_be_of_a_list(word: str) -> bool:
     if word.isascii() and not _SHORTEST <= len(word) <= 8:
         return False
-    return word.casefold() not in _FUNCTION and (word.islower() or word.istitle() or word.isupper() or not word.isascii())
+    return word.casefold() not in wordlists.JOINING and (word.islower() or word.istitle() or word.isupper() or not word.isascii())
 
 
 def _are_drawn(words: list[str]) -> bool:
@@ -87,8 +79,8 @@ _PHRASES = (
     "密码短语", "口令短语", "密碼短語", "通关密语", "パスフレーズ", "합언어", "패스프레이즈", "암호문구", "암호 문구", "암호문", "비밀 문구",
 )  # fmt: skip
 _TELLS = re.compile(
-    rf"""(?:{'|'.join(re.escape(word) for word in sorted(_PHRASES, key=len, reverse=True))})["'`*]{{0,2}}
-    (?:[ ]\([^()\n]{{1,24}}\))?(?:[ ](?:for|to|of|on|für|zu|von|para|de|del|do|da|pour|du|для|от)[ ](?:[^\s.,;:!?]{{1,24}}[ ]){{0,4}}?(?=is|was|ist|lautet|es|est|é|—|:|=))?
+    rf"""(?:{"|".join(re.escape(word) for word in sorted(_PHRASES, key=len, reverse=True))})["'`*]{{0,2}}
+    (?:[ ]\([^()\n]{{1,24}}\))?(?:[ ](?:for|to|of|on|für|zu|von|para|de|del|do|da|pour|du|для|от)(?:[ ][^\s.,;:!?=]{{1,24}}){{1,4}}?)?
     (?:[ ]?[:：=＝][ \t]{{0,4}}|[ ]?[—–-][ ]|[ ]?(?:is|was|ist|lautet|war|es|era|est|était|é|это|是|为|為|は|는|은)(?=[\s:：])[ ]?[:：]?[ ]{{0,3}}
     |(?:是|为|為|は)(?=[A-Za-z]))(?:now[ ]|still[ ]|jetzt[ ]|ahora[ ])?(?=[^\W\d_])""",
     re.VERBOSE | re.IGNORECASE,
@@ -98,19 +90,6 @@ _ENDS = re.compile(r"[ \t]{0,4}(?:[.,;!?)\]}\n\r\"'`<。，；！？、）#—�
 _LEAST, _MOST = 4, 12
 """Words of a phrase; three are enough behind a copula where none of them is ordinary."""
 _ORDINARY = frozenset(word for one in PACKS if one.reader == "told" for word in one.told.get("ordinary", ()))
-_CLOSED = _FUNCTION | frozenset(
-    """
-    a an it is be been being to of in on at by as or if so no we you he she they i this that these those when where which who whom what why how before
-    after until since while because than then there here only also just too very now please and/or us me my his her them only again once twice
-    vor nach bis weil wenn dass als auf aus bei zum zur sie wir ihr ich sich auch nur schon noch bitte zu im am es
-    antes después porque cuando si en el la lo y o su sus se al es de por favor
-    avant après parce quand si en le la un au aux et ou sa son ses se de il elle nous vous ne pas
-    antes depois porque quando se em no na o a os as e ou seu sua um uma do da dos das não
-    до после если когда потому и а но в на с по из у к не быть был была
-    です ます でした 입니다 이다 예요
-    """.split()
-)
-"""Words that join others: before them a phrase is at its end."""
 _MEASURES = re.compile(r"(?:word|character|letter|token|string|phrase|wort|wörter|palabra|palavra|mot|слов|zeichen|caract)", re.IGNORECASE)
 
 
@@ -118,7 +97,7 @@ def _told(view: View, found: re.Match[str]) -> Iterator[Span]:
     text, at = view.text, found.end()
     words: list[Span] = []
     while len(words) < _MOST and (word := _WORD.match(text, at)) is not None:
-        if word["word"].casefold() in _CLOSED:
+        if word["word"].casefold() in wordlists.JOINING_ANY:
             break
         words.append(word.span("word"))
         at = word.end()
@@ -131,14 +110,16 @@ def _told(view: View, found: re.Match[str]) -> Iterator[Span]:
     view.count(words[-1][1] - words[0][0])
     said = [text[first:last] for first, last in words]
     usual = sum(lookalikes.is_prose(word) or word.casefold() in _ORDINARY or lookalikes.names_a_credential(word) for word in said)
-    if usual > (len(said) // _LEAST) or any(_MEASURES.match(word) or (word.isascii() and word.isalpha() and len(word) < 3) for word in said):
+    if usual > (len(said) // _LEAST) or any(
+        _MEASURES.match(word) or (word.isascii() and word.isalpha() and len(word) < 3) for word in said
+    ):
         return
     yield words[0][0], words[-1][1]
 
 
 def _continues(text: str, at: int) -> bool:
     word = _WORD.match(text, at)
-    return word is not None and word["word"].casefold() in _CLOSED
+    return word is not None and word["word"].casefold() in wordlists.JOINING_ANY
 
 
 _WALLET = Rule("seed-phrase", _SEEDS, matching(_SEED, _seed), before=0, after=40, clip=Clip.NOTHING)

@@ -17,6 +17,7 @@ _GIVEN = re.compile(
 )
 _SIGNS = frozenset("!@#$%^&*+=~?|;<>{}()\\")
 _LEAST = 8
+_ESCAPES = re.compile(r"\\(?:x[0-9A-Fa-f]{2}|u[0-9A-Fa-f]{4}|[0-7])")
 _PARTS = re.compile(r"[A-Za-z][A-Za-z0-9]{0,24}(?:[:._/ -][A-Za-z0-9]{1,24}){1,8}")
 """Names with what joins them: whose salt it is."""
 
@@ -32,7 +33,8 @@ def _salt(view: View, found: re.Match[str]) -> Iterator[Span]:
 
 def _is_drawn(value: str) -> bool:
     """Say whether a value is random text and no name: letters and digits that are mixed, or signs that names have not."""
-    if len(value) >= _LEAST and value.count("\\x") >= 2:
+    escapes = len(_ESCAPES.findall(value)) if len(value) >= _LEAST else 0
+    if escapes >= 2 or (escapes and sum(one.isdigit() for one in value) >= 10):
         return True
     if len(value) < _LEAST or lookalikes.is_placeholder(value) or lookalikes.is_reference(value) or lookalikes.is_path(value):
         return False
@@ -50,7 +52,9 @@ _VAGUE = re.compile(
     [bBrRuU]?\\{0,3}["'](?P<value>[A-Za-z0-9+/_.=~-]{20,1024})(?=\\{0,3}["'])""",
     re.IGNORECASE | re.VERBOSE,
 )
-_VAGUELY = tuple(f"{name}{more}" for name in ("_api", "auth", "authentication", "authorization") for more in ("=", " =", ":", " :", '"', "'", "\\"))
+_VAGUELY = tuple(
+    f"{name}{more}" for name in ("_api", "auth", "authentication", "authorization") for more in ("=", " =", ":", " :", '"', "'", "\\")
+)
 
 
 def _random(_view: View, found: re.Match[str]) -> Iterator[Span]:
