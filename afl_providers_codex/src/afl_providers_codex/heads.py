@@ -25,6 +25,9 @@ OUTPUTS = frozenset((b"function_call_output", b"custom_tool_call_output"))
 ROLES = frozenset((b"user", b"developer"))
 """What the agent says is read from the host's events: as a model item, the summary of a compaction looks like an answer."""
 
+_READ = CALLS | OUTPUTS | EVENTS | {MESSAGE, ITEM_COMPLETED}
+"""Types of payloads of which some records are read."""
+
 _OPENING = re.compile(rb'\{"timestamp": ?"[^"\\]*", ?(?:"ordinal": ?\d+, ?)?"type": ?"(\w+)", ?"payload": ?\{(?:"type": ?"(\w+)")?')
 _ITEM = re.compile(rb'"item": ?\{"type": ?"(\w+)"')
 _ROLE = re.compile(rb'"role": ?"(\w+)"')
@@ -34,7 +37,10 @@ _CALL_ID = re.compile(rb'"call_id": ?"([^"\\]*)"')
 
 def wants(head: bytes) -> bool:
     """False only where the head proves that the record is bulk; True whenever it does not show what the record is."""
-    kind = kind_of(head)
+    opening = _OPENING.match(head)
+    if opening is not None and opening[2] is not None and opening[2] not in _READ:
+        return opening[1] in WHOLE
+    kind = kind_of(head, opening)
     return kind is None or is_wanted(kind)
 
 
@@ -50,9 +56,9 @@ def is_wanted(kind: Kind) -> bool:
     return record in WHOLE
 
 
-def kind_of(head: bytes) -> Kind | None:
-    """What the record is, or None when the head does not show it. A detail that is not in the head is b''."""
-    opening = _OPENING.match(head)
+def kind_of(head: bytes, opening: re.Match[bytes] | None = None) -> Kind | None:
+    """What the record is, or None when the head does not show it. A detail that is not in the head is b''. `opening`: its match, where it is known."""
+    opening = opening or _OPENING.match(head)
     if opening is None:
         return _scanned(head)
     record, payload = opening[1], opening[2] or b""

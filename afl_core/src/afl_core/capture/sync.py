@@ -30,7 +30,7 @@ from afl_core.vault.keys import PublicHalf
 BYTES_PER_PASS = 64 * 1024 * 1024
 """What one pass reads of one transcript."""
 
-DRAFTS_PER_TRANSACTION = 256
+DRAFTS_PER_TRANSACTION = 512
 """Keeps a write lock short."""
 
 SECONDS_PER_PARSE = 20.0

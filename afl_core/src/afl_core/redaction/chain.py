@@ -11,7 +11,7 @@ from afl_core.model.errors import AflError, PluginError, RedactionError
 from afl_core.plugins.isolation import Guard
 from afl_core.redaction.escapes import MAX_DEPTH, Reading, Readings
 from afl_core.redaction.places import Places, replaced
-from afl_core.redaction.repeats import name_of, repeated, spans_of, words
+from afl_core.redaction.repeats import Blocked, name_of, repeated, spans_of, words
 from afl_core.spec.redactor import Finding, Redaction, Redactor
 
 SECONDS_PER_TEXT = 20.0
@@ -78,6 +78,7 @@ class Chain:
         self._guard = guard
         self._hasher = hasher
         self._hashed: dict[str, str] = {}
+        self._blocked: tuple[tuple[str, ...], Blocked] = (), Blocked()
 
     @property
     def versions(self) -> str:
@@ -117,7 +118,7 @@ class Chain:
                     readings = Readings(now)
             if seen is None:
                 break
-        secret = repeated(now, frozenset(blocked), self._hash)
+        secret = repeated(now, self._blocked_of(blocked), self._hash)
         if secret:
             repeats = [Finding(REPEATED, start, end) for start, end in spans_of(now, secret)]
             counts[REPEATED] = counts.get(REPEATED, 0) + len(repeats)
@@ -150,6 +151,15 @@ class Chain:
                 code="AFL-REDACT-003",
                 hint="run: afl plugins list",
             ) from bad
+
+    def _blocked_of(self, names: Iterable[str]) -> Blocked:
+        """The names as they are looked up; a session is given the same ones for text after text."""
+        if not isinstance(names, tuple):
+            return Blocked(names)
+        known = self._blocked
+        if names is not known[0]:
+            known = self._blocked = names, Blocked(names)
+        return known[1]
 
     def _names(self, value: str) -> list[str]:
         return [name_of(word, self._hash) for word in words(value)]

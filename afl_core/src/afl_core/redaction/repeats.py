@@ -43,14 +43,22 @@ def name_of(word: str, hasher: Callable[[str], str]) -> str:
     return f"{hasher(word)}.{len(word) & _LENGTH:x}"
 
 
-def repeated(text: str, blocked: Collection[str], hasher: Callable[[str], str]) -> set[str]:
+class Blocked:
+    """Names of secrets that must not be said again, and what is known of their lengths."""
+
+    def __init__(self, names: Iterable[str] = ()) -> None:
+        self.names = frozenset(names)
+        self.lengths = frozenset(int(name.rpartition(".")[2], 16) for name in self.names)
+
+
+def repeated(text: str, blocked: Blocked, hasher: Callable[[str], str]) -> set[str]:
     """The words of the text whose name is among the blocked ones."""
-    lengths = {int(name.rpartition(".")[2], 16) for name in blocked}
+    lengths = blocked.lengths
     if not lengths:
         return set()
     alike = (run for run in _all_runs(text) if len(run) & _LENGTH in lengths or run[-1] in _CLOSING)
     likely = (form for run in filterfalse(str.isalpha, alike) for form in _forms(run) if len(form) & _LENGTH in lengths)
-    return {word for word in likely if name_of(word, hasher) in blocked}
+    return {word for word in likely if name_of(word, hasher) in blocked.names}
 
 
 def without(text: str, secret: Collection[str], marker: str) -> tuple[str, int]:

@@ -6,6 +6,7 @@ Every function takes an open transaction, or only reads. Times are ms since the 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 
 import attrs
 
@@ -34,6 +35,12 @@ class DueResult:
 def enqueue(db: sqlite3.Connection, event_id: str, project_id: str, immediate: bool, now: int) -> bool:
     """Let a person's words wait for review; False when they wait already."""
     return queue_rows.insert(db, event_id, project_id, immediate=immediate, now=now)
+
+
+def enqueue_all(db: sqlite3.Connection, words: Sequence[tuple[str, bool]], project_id: str, now: int) -> None:
+    """Let what a person said wait for review: events of one project, each with whether it is to be judged at once."""
+    if words:
+        queue_rows.insert_all(db, words, project_id, now)
 
 
 def submit_due(

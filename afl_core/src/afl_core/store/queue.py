@@ -6,12 +6,13 @@ Writers take an open transaction. A row waits for the reviewer of its session's 
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import attrs
 
 
-@attrs.frozen
-class Waiting:
+class Waiting(NamedTuple):
     """One row of `queue` that no review has taken. `created_ms`: when it was enqueued."""
 
     event_id: str
@@ -52,6 +53,15 @@ def insert(db: sqlite3.Connection, event_id: str, project_id: str, *, immediate:
     if not added and immediate:
         db.execute("UPDATE queue SET immediate = 1 WHERE event_id = ? AND status = 'pending'", (event_id,))
     return added == 1
+
+
+def insert_all(db: sqlite3.Connection, rows: Sequence[tuple[str, bool]], project_id: str, now: int) -> None:
+    """Let events of a project wait, each with whether it is a signal; the outcome of `insert` for one after the other."""
+    db.executemany(
+        "INSERT INTO queue (event_id, project_id, immediate, status, created_ms) VALUES (?, ?, ?, 'pending', ?)"
+        " ON CONFLICT (event_id) DO UPDATE SET immediate = 1 WHERE excluded.immediate = 1 AND status = 'pending'",
+        [(event_id, project_id, int(immediate), now) for event_id, immediate in rows],
+    )
 
 
 def get(db: sqlite3.Connection, event_id: str) -> Queued | None:

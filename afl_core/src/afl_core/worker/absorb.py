@@ -259,14 +259,16 @@ def _consumer(home: Home, session: Session, done: Absorbed) -> Consumer:
         answered = None
         calls = {one.event.call_id: one.event for one in reversed(batch.newborn) if one.event.kind is EventKind.TOOL_CALL}
         ended: list[ToolCall] = []
+        said: list[tuple[str, bool]] = []
         for one in batch.newborn:
             event = one.event
             if one.by_person and event.data_class == "normal" and _worth_asking(one, now):
-                queue.enqueue(db, event.event_id, session.project_id, one.signal is not None, now)
+                said.append((event.event_id, one.signal is not None))
             if event.kind is EventKind.TOOL_RESULT and one.born and (call := _ended(db, session, one, calls, now)):
                 ended.append(call)
             if event.role is Role.ASSISTANT and event.kind is EventKind.MESSAGE and event.source_ms is not None:
                 answered = max(answered or 0, event.source_ms)
+        queue.enqueue_all(db, said, session.project_id, now)
         done.tool_calls += len(record_tool_calls(db, project_ns(session.project_id), session.session_id, ended))
         shown = [(nonce, at_ms if at_ms is not None else now) for text, at_ms in batch.shown for nonce in NONCE.findall(text)]
         if shown or answered is not None:
