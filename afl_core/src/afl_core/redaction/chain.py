@@ -154,7 +154,7 @@ class Chain:
 
     def _blocked_of(self, names: Iterable[str]) -> Blocked:
         """The names as they are looked up; a session is given the same ones for text after text."""
-        if not isinstance(names, tuple):
+        if not isinstance(names, tuple) or not names:
             return Blocked(names)
         known = self._blocked
         if names is not known[0]:

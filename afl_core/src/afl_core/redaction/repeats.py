@@ -9,6 +9,8 @@ from itertools import filterfalse
 MIN_CHARS = 6
 MAX_CHARS = 256
 _LENGTH = 15
+CLEARED = 65_536
+"""Runs that are remembered as no secret of a session."""
 
 _PARTING = "\"'`,;:=(){}[]<>|\\"
 """What parts words in ASCII text, beside white space."""
@@ -18,14 +20,12 @@ _ESCAPES = ("\\n", "\\t", "\\r")
 _CLOSING = ".!?"
 
 _TELLING, _SPACE = 1, 32
-_KINDS = bytes(
-    _SPACE if chr(code).isspace() or chr(code) in _PARTING else code if chr(code).isalpha() or chr(code) == "." else _TELLING
-    for code in range(256)
-)
-"""ASCII: what parts words is a space; what no word of letters holds is `_TELLING`."""
+_BLANKS = bytes(_SPACE if chr(code).isspace() or chr(code) in _PARTING else code for code in range(256))
+"""ASCII: what parts words is a space."""
+_KINDS = bytes(code if code == _SPACE or chr(code).isalpha() else _TELLING for code in _BLANKS)
+"""The same, and what no word of letters holds is `_TELLING`."""
 _FLAG = bytes([_TELLING])
-_BLANKS = str.maketrans(dict.fromkeys(_PARTING, " "))
-_PLAIN = bytes(code for code in range(256) if _KINDS[code] != _TELLING)
+_PLAIN = bytes(code for code in range(256) if _KINDS[code] != _TELLING or code == ord("."))
 _SAMPLE, _DENSE = 1024, 24
 """Where in its beginning one of every so many characters is telling, parting the whole text costs less."""
 
@@ -35,7 +35,7 @@ def words(text: str) -> set[str]:
 
     A run that ends like a sentence is given without its last full stops, and also without `!` and `?`.
     """
-    return {form for run in filterfalse(str.isalpha, _all_runs(text)) for form in _forms(run)}
+    return {form for run in filterfalse(str.isalpha, _read(_all_runs(text))) for form in _forms(run)}
 
 
 def name_of(word: str, hasher: Callable[[str], str]) -> str:
@@ -44,21 +44,28 @@ def name_of(word: str, hasher: Callable[[str], str]) -> str:
 
 
 class Blocked:
-    """Names of secrets that must not be said again, and what is known of their lengths."""
+    """Names of secrets that must not be said again. `cleared`: runs that were found to be none of them, for in a session the same ones come again."""
 
     def __init__(self, names: Iterable[str] = ()) -> None:
         self.names = frozenset(names)
         self.lengths = frozenset(int(name.rpartition(".")[2], 16) for name in self.names)
+        self.cleared: set[Run] = set()
 
 
 def repeated(text: str, blocked: Blocked, hasher: Callable[[str], str]) -> set[str]:
     """The words of the text whose name is among the blocked ones."""
-    lengths = blocked.lengths
-    if not lengths:
+    if not blocked.names:
         return set()
-    alike = (run for run in _all_runs(text) if len(run) & _LENGTH in lengths or run[-1] in _CLOSING)
-    likely = (form for run in filterfalse(str.isalpha, alike) for form in _forms(run) if len(form) & _LENGTH in lengths)
-    return {word for word in likely if name_of(word, hasher) in blocked.names}
+    left = _all_runs(text) - blocked.cleared
+    if not left:
+        return set()
+    forms = {form for run in filterfalse(str.isalpha, _read(left)) for form in _forms(run) if len(form) & _LENGTH in blocked.lengths}
+    found = {word for word in forms if name_of(word, hasher) in blocked.names}
+    if not found:
+        if len(blocked.cleared) > CLEARED:
+            blocked.cleared.clear()
+        blocked.cleared |= left
+    return found
 
 
 def without(text: str, secret: Collection[str], marker: str) -> tuple[str, int]:
@@ -85,9 +92,23 @@ def _standing(text: str, secret: Collection[str]) -> Iterator[tuple[int, str]]:
                 break
 
 
-def _all_runs(text: str) -> set[str]:
+Run = str | bytes
+"""Of ASCII text the bytes: they are told apart by the interpreter's own loops."""
+
+
+def _all_runs(text: str) -> set[Run]:
     text = _without_escapes(text)
-    return set(_runs(text) if text.isascii() else _RUN.findall(text))
+    return set(_runs(text.encode("ascii")) if text.isascii() else _RUN.findall(text))
+
+
+def _read(runs: Iterable[Run]) -> Iterator[str]:
+    """The runs as text, the longest in pieces as the pattern gives them."""
+    for run in runs:
+        text = run if isinstance(run, str) else run.decode("ascii")
+        if len(text) <= MAX_CHARS:
+            yield text
+        else:
+            yield from _RUN.findall(text)
 
 
 def _forms(run: str) -> list[str]:
@@ -106,15 +127,14 @@ def _without_escapes(text: str) -> str:
     return text
 
 
-def _runs(text: str) -> Iterable[str]:
+def _runs(data: bytes) -> list[bytes]:
     """The runs of ASCII text that are not all letters, and perhaps more; in prose it looks only at those, as nearly all words are of letters."""
-    data = text.encode("ascii")
     beginning = data[:_SAMPLE]
     if len(beginning.translate(None, _PLAIN)) * _DENSE > len(beginning):
-        return _cut(text.translate(_BLANKS).split())
-    kinds = data.translate(_KINDS).replace(b". ", b"  ").replace(b".", _FLAG)
+        return data.translate(_BLANKS).split()
+    kinds = data.replace(b". ", b"  ").translate(_KINDS)
     find, rfind, size = kinds.find, kinds.rfind, len(kinds)
-    runs: list[str] = []
+    runs: list[bytes] = []
     end, spot = 0, find(_FLAG)
     while spot >= 0:
         start = max(rfind(b" ", end, spot) + 1, end)
@@ -122,13 +142,6 @@ def _runs(text: str) -> Iterable[str]:
         if end < 0:
             end = size
         if end - start >= MIN_CHARS:
-            runs.append(text[start:end])
+            runs.append(data[start:end])
         spot = find(_FLAG, end)
-    return _cut(runs)
-
-
-def _cut(runs: list[str]) -> Iterable[str]:
-    """The runs, the longest in pieces as the pattern gives them."""
-    if max(map(len, runs), default=0) <= MAX_CHARS:
-        return runs
-    return [piece for run in runs for piece in (_RUN.findall(run) if len(run) > MAX_CHARS else (run,))]
+    return runs
