@@ -6,9 +6,11 @@ import hashlib
 import io
 import json
 import os
+import shutil
 import sqlite3
 import stat
 import sys
+import tempfile
 import threading
 
 import pytest
@@ -412,6 +414,18 @@ def test_a_bundle_goes_through_a_link_a_pipe_and_a_device_and_leaves_them(memory
     assert (tmp_path / "open").read_bytes() == whole
     memory.export("/dev/null")
     assert stat.S_ISCHR(os.stat("/dev/null").st_mode)
+
+
+@pytest.mark.skipif(not os.path.isdir("/dev/shm"), reason="no files in memory here")
+def test_a_file_in_memory_is_a_file_private_and_no_database_is_written_over_there(memory, empty):
+    memory.add_fact("acme", "is", "here")
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        memory.export(f"{folder}/bundle")
+        assert stat.S_IMODE(os.stat(f"{folder}/bundle").st_mode) == 0o600
+        shutil.copy(empty.path, f"{folder}/m.afl")
+        with pytest.raises(ExchangeError) as caught:
+            memory.export(f"{folder}/m.afl")
+        assert caught.value.code == "AFL-EXCHANGE-010"
 
 
 def test_a_path_that_cannot_be_written_is_named(memory, tmp_path):
