@@ -97,6 +97,37 @@ def test_a_transcript_that_is_read_again_does_not_bring_it_back(world, memory, g
     assert set(captured(memory)) == {"c2", "c3"}
 
 
+def raw_texts(world):
+    """Everything that is sealed as raw text."""
+    return "".join(world.home.blobs.get(world.home.opener, name).decode() for name, _ in world.home.blobs.names())
+
+
+@pytest.mark.parametrize("gone", [("cursors",), ("cursors", "sightings", "events")])
+def test_its_words_are_not_sealed_again_either_nor_do_they_stand_in_events_that_are_born_anew(world, memory, gone):
+    assert WORD in raw_texts(world)
+    memory.forget(captured(memory)["c1"])
+    worlds.Tape(world.home.paths.home + "/t.jsonl", prefix="later").person("more").call("c3").result("c3", "fine " * 9_000)
+    with writing(world.db):
+        for table in (*gone, "transcripts"):
+            world.db.execute(f"DELETE FROM {table}")
+    assert world.absorb(worlds.SESSION).bytes_read > 0
+    assert WORD not in raw_texts(world)
+    assert "fine fine" in raw_texts(world)
+    assert holding(world.home.paths.data) == []
+    assert [one for one in world.db.execute("SELECT text, tool_name, blob FROM events WHERE call_id = 'c1'") if any(one)] == []
+    assert set(captured(memory)) >= {"c2"}
+
+
+def test_a_session_that_copies_the_records_of_it_does_not_seal_them_again(world, memory, home):
+    memory.forget(captured(memory)["c1"])
+    (home / "fork.jsonl").write_text((home / "t.jsonl").read_text())
+    worlds.Tape(home / "fork.jsonl", prefix="fork").person("and now").call("f1").result("f1", "fine " * 9_000)
+    world.session(home / "fork.jsonl", "claude:fork")
+    world.absorb("claude:fork")
+    assert "fine fine" in raw_texts(world)
+    assert WORD not in raw_texts(world)
+
+
 def test_words_that_later_rules_would_hide_do_not_come_back_with_a_new_reading(world, memory):
     memory.forget(captured(memory)["c1"])
     with writing(world.db):
