@@ -137,6 +137,20 @@ def test_words_that_later_rules_would_hide_do_not_come_back_with_a_new_reading(w
     assert holding(world.home.paths.data) == []
 
 
+@pytest.mark.parametrize("place", ["store/copy.sqlite3", "backups/feedback-loop.sqlite3"])
+def test_what_is_forgotten_in_a_copy_takes_nothing_from_the_home(world, memory, place):
+    address = captured(memory)["c1"]
+    before = sorted(dict(world.home.blobs.names()))
+    copy = os.path.join(world.home.paths.data, place)
+    os.makedirs(os.path.dirname(copy), exist_ok=True)
+    world.db.execute("VACUUM INTO ?", (copy,))
+    with Memory(copy, clock=world.home.clock) as other:
+        assert other.forget(address) == [address]
+    assert sorted(dict(world.home.blobs.names())) == before
+    assert WORD in raw_texts(world)
+    assert memory.get(address)["tool_call_id"] == "c1"
+
+
 def test_a_session_goes_as_a_whole_and_another_one_stays(world, memory, home):
     other = worlds.Tape(home / "o.jsonl", prefix="o")
     other.person("go").call("o1").result("o1", "Exit code 1", True)
