@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 import capture_world as worlds
@@ -17,6 +18,7 @@ from afl_core.store import grains
 from afl_core.store.audit import rows
 from afl_core.store.connection import writing
 from afl_core.testing.recorded import project_slug
+from afl_core.worker import upkeep
 
 WORD = "xylophone"
 EVENTS = 6
@@ -149,6 +151,29 @@ def test_what_is_forgotten_in_a_copy_takes_nothing_from_the_home(world, memory, 
     assert sorted(dict(world.home.blobs.names())) == before
     assert WORD in raw_texts(world)
     assert memory.get(address)["tool_call_id"] == "c1"
+
+
+def test_a_raw_stretch_that_cannot_be_removed_is_named_and_the_rest_of_the_forgetting_is_done_later(world, memory, monkeypatch):
+    address = captured(memory)["c1"]
+    before = dict(world.home.blobs.names())
+    real = os.unlink
+
+    def refused(path, **more):
+        if str(path).endswith(".enc"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return real(path, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "unlink", refused)
+        with pytest.raises(AflError, match=r"\.enc: Permission denied") as caught:
+            memory.forget(address)
+    assert caught.value.code == "AFL-PATH-008"
+    assert memory.sweep()
+    assert holding(world.home.paths.data) == []
+    assert dict(world.home.blobs.names()) == before
+    for name in before:
+        os.utime(world.home.blobs.path(name), (0, 0))
+    assert upkeep.run(world.home)["blobs"] == 1
 
 
 def test_a_session_goes_as_a_whole_and_another_one_stays(world, memory, home):

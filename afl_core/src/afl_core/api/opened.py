@@ -237,7 +237,10 @@ class Opened:
             words = erase.gone_words(db, gone, self._cover)
             if gone:
                 noted(db, now, len(gone))
-        evidence.drop(self.path, stretches, self._files.writer)
+        try:
+            evidence.drop(self.path, stretches, self._files.writer)
+        except OSError as bad:  # the upkeep tries it again; the rest is done by the next forget, sweep or opening
+            raise understood(bad) from bad
         self._telemetry.scrub(addresses, texts, words)
         self._sweep()
         return left
