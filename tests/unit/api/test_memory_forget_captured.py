@@ -18,6 +18,7 @@ from afl_core.store import grains
 from afl_core.store.audit import rows
 from afl_core.store.connection import writing
 from afl_core.testing.recorded import project_slug
+from afl_core.vault.blobs import Blobs
 from afl_core.worker import upkeep
 
 WORD = "xylophone"
@@ -171,6 +172,28 @@ def test_a_raw_stretch_that_cannot_be_removed_is_named_and_the_rest_of_the_forge
     assert memory.sweep()
     assert holding(world.home.paths.data) == []
     assert dict(world.home.blobs.names()) == before
+    for name in before:
+        os.utime(world.home.blobs.path(name), (0, 0))
+    assert upkeep.run(world.home)["blobs"] == 1
+
+
+def test_a_process_that_ends_before_a_raw_stretch_is_removed_leaves_it_to_the_upkeep_and_nothing_else(world, memory, monkeypatch):
+    class EndedError(BaseException):
+        """Nothing of ours handles it, as nothing handles the end of a process."""
+
+    def end(*_given):
+        raise EndedError
+
+    address = captured(memory)["c1"]
+    before = dict(world.home.blobs.names())
+    with monkeypatch.context() as patched:
+        patched.setattr(Blobs, "remove", end)
+        with pytest.raises(EndedError):
+            memory.forget(address)
+    with Memory(world.home.paths.database, clock=world.home.clock) as anew:
+        assert anew.stats()["unswept"] == 0
+        assert anew.forget_session(worlds.SESSION, dry_run=True) == [captured(memory)["c2"]]
+    assert holding(world.home.paths.data) == []
     for name in before:
         os.utime(world.home.blobs.path(name), (0, 0))
     assert upkeep.run(world.home)["blobs"] == 1
