@@ -10,9 +10,7 @@ import threading
 import pytest
 
 from afl_core import Memory
-from afl_core.api.connections import Connections
 from afl_core.model.errors import AflError, StoreError
-from afl_core.store import inherited
 
 CLOSED = """
 import sys, threading, time
@@ -154,27 +152,133 @@ def test_a_child_that_is_forked_in_the_middle_of_another_threads_write_can_write
     assert (done.returncode, done.stderr) == (0, "")
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
-def test_a_fork_goes_on_when_a_lock_does_not_come_free(tmp_path, monkeypatch):
-    Memory(tmp_path / "m.afl", telemetry="off").close()
-    monkeypatch.setattr(inherited, "WAIT_S", 0.05)
-    files = Connections(str(tmp_path / "m.afl"))
-    inside, let_go = threading.Event(), threading.Event()
+FORKED_TWICE = """
+import os, threading, time
 
-    def hold():
-        with files.writer():
-            inside.set()
-            let_go.wait(30)
+second = threading.Event()
 
-    thread = threading.Thread(target=hold)
+def taken():
+    # Every lock is taken. Whoever forks first goes on giving back while the second one has them all.
+    if calls.pop():
+        second.set()
+        time.sleep(0.3)
+
+calls = [True, False]
+os.register_at_fork(before=taken)  # what is registered first is called last
+
+from afl_core.store import inherited
+
+class Turn:
+    def __init__(self):
+        self.lock, self.waits = threading.RLock(), threading.Event()
+
+    def acquire(self, timeout):
+        self.waits.set()
+        return self.lock.acquire(timeout=timeout)
+
+    def release(self):
+        self.lock.release()
+        second.wait(5)
+
+def fork():
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+turn = Turn()
+inherited.held_at_fork(turn)
+turn.lock.acquire()
+threads = [threading.Thread(target=fork) for _ in range(2)]
+for thread in threads:
+    turn.waits.clear()
     thread.start()
-    assert inside.wait(30)
-    inherited._take()
-    assert all(lock is not files._lock for lock in inherited._TAKEN)
-    inherited._release()
-    let_go.set()
+    assert turn.waits.wait(30)
+turn.lock.release()
+for thread in threads:
     thread.join()
-    inherited._take()
-    assert any(lock is files._lock for lock in inherited._TAKEN)
-    inherited._release()
-    files.close()
+assert turn.lock.acquire(timeout=1)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_two_threads_that_fork_at_once_each_give_back_what_they_took():
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED_TWICE], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+FORKED_WHILE_NOTED = """
+import os, sys, threading
+from afl_core.memory.telemetry import Telemetry
+from afl_core.store.telemetry import Recalled
+
+inside, ended = threading.Event(), threading.Event()
+
+def forgotten():
+    # Asked in the middle of the transaction; the other thread goes on when the fork waits for it.
+    inside.set()
+    ended.wait(1)
+    return -1
+
+one = Recalled(5, "shared", "acme", None, None, (), 1)
+telemetry = Telemetry(sys.argv[1], "full", lambda: 10, forgotten=forgotten)
+telemetry.recalled(one)
+thread = threading.Thread(target=telemetry.flush)
+thread.start()
+assert inside.wait(30)
+child = os.fork()
+if child == 0:
+    ended.set()
+    telemetry.recalled(one)
+    os._exit(0 if telemetry.flush() else 3)
+ended.set()
+thread.join()
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+telemetry.close()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_child_that_is_forked_while_telemetry_is_written_can_write_it_too(tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKED_WHILE_NOTED, str(tmp_path / "m.afl-telemetry")], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+FORKED_IN_VAIN = """
+import os, sys, threading
+from afl_core import Memory
+from afl_core.api.connections import Connections
+from afl_core.store import inherited
+
+Memory(sys.argv[1], telemetry="off").close()
+inherited.WAIT_S = 0.05
+files = Connections(sys.argv[1])
+inside, let_go = threading.Event(), threading.Event()
+
+def hold():
+    with files.writer():
+        inside.set()
+        let_go.wait(30)
+
+thread = threading.Thread(target=hold)
+thread.start()
+assert inside.wait(30)
+child = os.fork()
+if child == 0:
+    os._exit(0)
+assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+assert thread.is_alive()
+let_go.set()
+thread.join()
+with files.writer():
+    pass
+files.close()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_fork_goes_on_when_a_lock_does_not_come_free(tmp_path):
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED_IN_VAIN, str(tmp_path / "m.afl")], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 import capture_world as worlds
@@ -17,6 +18,8 @@ from afl_core.store import grains
 from afl_core.store.audit import rows
 from afl_core.store.connection import writing
 from afl_core.testing.recorded import project_slug
+from afl_core.vault.blobs import Blobs
+from afl_core.worker import upkeep
 
 WORD = "xylophone"
 EVENTS = 6
@@ -97,6 +100,37 @@ def test_a_transcript_that_is_read_again_does_not_bring_it_back(world, memory, g
     assert set(captured(memory)) == {"c2", "c3"}
 
 
+def raw_texts(world):
+    """Everything that is sealed as raw text."""
+    return "".join(world.home.blobs.get(world.home.opener, name).decode() for name, _ in world.home.blobs.names())
+
+
+@pytest.mark.parametrize("gone", [("cursors",), ("cursors", "sightings", "events")])
+def test_its_words_are_not_sealed_again_either_nor_do_they_stand_in_events_that_are_born_anew(world, memory, gone):
+    assert WORD in raw_texts(world)
+    memory.forget(captured(memory)["c1"])
+    worlds.Tape(world.home.paths.home + "/t.jsonl", prefix="later").person("more").call("c3").result("c3", "fine " * 9_000)
+    with writing(world.db):
+        for table in (*gone, "transcripts"):
+            world.db.execute(f"DELETE FROM {table}")
+    assert world.absorb(worlds.SESSION).bytes_read > 0
+    assert WORD not in raw_texts(world)
+    assert "fine fine" in raw_texts(world)
+    assert holding(world.home.paths.data) == []
+    assert [one for one in world.db.execute("SELECT text, tool_name, blob FROM events WHERE call_id = 'c1'") if any(one)] == []
+    assert set(captured(memory)) >= {"c2"}
+
+
+def test_a_session_that_copies_the_records_of_it_does_not_seal_them_again(world, memory, home):
+    memory.forget(captured(memory)["c1"])
+    (home / "fork.jsonl").write_text((home / "t.jsonl").read_text())
+    worlds.Tape(home / "fork.jsonl", prefix="fork").person("and now").call("f1").result("f1", "fine " * 9_000)
+    world.session(home / "fork.jsonl", "claude:fork")
+    world.absorb("claude:fork")
+    assert "fine fine" in raw_texts(world)
+    assert WORD not in raw_texts(world)
+
+
 def test_words_that_later_rules_would_hide_do_not_come_back_with_a_new_reading(world, memory):
     memory.forget(captured(memory)["c1"])
     with writing(world.db):
@@ -104,6 +138,65 @@ def test_words_that_later_rules_would_hide_do_not_come_back_with_a_new_reading(w
     read_anew(world)
     assert WORD not in str(world.events("text"))
     assert holding(world.home.paths.data) == []
+
+
+@pytest.mark.parametrize("place", ["store/copy.sqlite3", "backups/feedback-loop.sqlite3"])
+def test_what_is_forgotten_in_a_copy_takes_nothing_from_the_home(world, memory, place):
+    address = captured(memory)["c1"]
+    before = sorted(dict(world.home.blobs.names()))
+    copy = os.path.join(world.home.paths.data, place)
+    os.makedirs(os.path.dirname(copy), exist_ok=True)
+    world.db.execute("VACUUM INTO ?", (copy,))
+    with Memory(copy, clock=world.home.clock) as other:
+        assert other.forget(address) == [address]
+    assert sorted(dict(world.home.blobs.names())) == before
+    assert WORD in raw_texts(world)
+    assert memory.get(address)["tool_call_id"] == "c1"
+
+
+def test_a_raw_stretch_that_cannot_be_removed_is_named_and_the_rest_of_the_forgetting_is_done_later(world, memory, monkeypatch):
+    address = captured(memory)["c1"]
+    before = dict(world.home.blobs.names())
+    real = os.unlink
+
+    def refused(path, **more):
+        if str(path).endswith(".enc"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return real(path, **more)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "unlink", refused)
+        with pytest.raises(AflError, match=r"\.enc: Permission denied") as caught:
+            memory.forget(address)
+    assert caught.value.code == "AFL-PATH-008"
+    assert memory.sweep()
+    assert holding(world.home.paths.data) == []
+    assert dict(world.home.blobs.names()) == before
+    for name in before:
+        os.utime(world.home.blobs.path(name), (0, 0))
+    assert upkeep.run(world.home)["blobs"] == 1
+
+
+def test_a_process_that_ends_before_a_raw_stretch_is_removed_leaves_it_to_the_upkeep_and_nothing_else(world, memory, monkeypatch):
+    class EndedError(BaseException):
+        """Nothing of ours handles it, as nothing handles the end of a process."""
+
+    def end(*_given):
+        raise EndedError
+
+    address = captured(memory)["c1"]
+    before = dict(world.home.blobs.names())
+    with monkeypatch.context() as patched:
+        patched.setattr(Blobs, "remove", end)
+        with pytest.raises(EndedError):
+            memory.forget(address)
+    with Memory(world.home.paths.database, clock=world.home.clock) as anew:
+        assert anew.stats()["unswept"] == 0
+        assert anew.forget_session(worlds.SESSION, dry_run=True) == [captured(memory)["c2"]]
+    assert holding(world.home.paths.data) == []
+    for name in before:
+        os.utime(world.home.blobs.path(name), (0, 0))
+    assert upkeep.run(world.home)["blobs"] == 1
 
 
 def test_a_session_goes_as_a_whole_and_another_one_stays(world, memory, home):

@@ -93,8 +93,11 @@ def test_a_number_that_is_none_is_named_and_any_other_is_answered(filled, way):
         assert asked(lambda value=value: WITH_NUMBER[way](filled, value)) == "", value
 
 
-def test_the_argument_is_named(filled):
+def test_the_argument_is_named(filled, tmp_path):
     for call, words in (
+        (lambda: filled.assemble([{"weight": 10**400}]), "weight of source 0 is not a finite number"),
+        (lambda: filled.export(tmp_path / "bundle", ns=5), "ns is not text but int"),
+        (lambda: filled.merge_heads("a", "b", "c", context="d"), "fact.context is not an object"),
         (lambda: filled.recall("acme", k="3"), "k is not a whole number"),
         (lambda: filled.search(None), "query is not text but NoneType"),
         (lambda: filled.recall("a\ud800"), "subject holds half of a surrogate pair"),
@@ -221,3 +224,26 @@ def test_grains_of_any_time_are_superseded_exported_and_taken_in(filled, tmp_pat
     with Memory(tmp_path / "other.afl") as other:
         assert other.import_(tmp_path / "bundle").skipped_rows == 0
         assert {one["hash"] for one in other.recall(ns="*")} == {one["hash"] for one in filled.recall(ns="*")}
+
+
+def test_what_was_stored_is_found_and_moved_under_the_words_it_was_stored_with(opens, tmp_path):
+    spelt, name = "cafe\u0301", "caf\u00e9"
+    memory = opens(ns=spelt)
+    address = memory.add_fact(spelt, spelt, "here")
+    call = memory.record_tool_call("t", "r", thread=spelt, call_id="1")
+    assert memory.get(address)["namespace"] == name
+    for one in (spelt, name):
+        assert memory.recall(one, one, ns=one)[0]["hash"] == address
+        assert memory.latest(one, one)["hash"] == address
+        assert memory.assemble([{"subject": one, "ns": one}])["grains"] == [address]
+        assert memory.forget_subject(one, dry_run=True) == [address]
+        assert memory.forget_session(one, dry_run=True) == [call]
+        assert memory.export(tmp_path / "bundle", one)["grains"] == 2
+    with opens("other.afl") as other:
+        assert other.import_(tmp_path / "bundle").added == 2
+        assert other.verify()["ok"]
+
+
+def test_the_namespace_of_a_handle_is_one_that_a_grain_can_hold(opens):
+    with pytest.raises(AflError, match=r"^fact\.namespace holds a NUL$"):
+        opens(ns="a\0b").add_fact("a", "b", "c")

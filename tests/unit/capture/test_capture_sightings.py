@@ -82,10 +82,19 @@ def test_words_that_only_a_hook_saw_wait_for_the_grace_and_are_then_born_from_th
     done = later(world)
     assert done.adopted == 1
     assert world.events("role", "text", "completeness", "turn", "epoch") == [("user", "only the hook saw this", "hook_only", "t1", 1)]
-    assert json.loads(world.raw("only the hook saw this"))["prompt"] == "only the hook saw this"
+    assert world.events("blob") == [None]
+    assert list(world.home.blobs.names()) == []  # the index says all of it
     assert world.waiting() == [("only the hook saw this", 0)]
     assert world.states() == {ident: "born"}
     assert world.db.execute("SELECT sealed FROM intake").fetchone()[0] is None
+
+
+def test_of_words_that_only_a_hook_saw_the_payload_is_kept_where_the_index_does_not_say_all(world, now):
+    world.hook("prompt", "the password: Tr0ub4dor&3x")
+    assert later(world).adopted == 1
+    [text] = world.events("text")
+    assert "Tr0ub4dor" not in text
+    assert json.loads(world.raw(text))["prompt"] == "the password: Tr0ub4dor&3x"
 
 
 def test_an_ended_session_waits_only_seconds(world, now):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import stat
@@ -129,6 +130,23 @@ def test_the_directories_of_a_service_manager_go_as_they_came(home, managers, mo
     assert {path for path in home.rglob("*") if path.is_dir() and ".agent" not in path.parts} > before
     uninstall(home, environ)
     assert {path for path in home.rglob("*") if path.is_dir() and ".agent" not in path.parts} == before
+
+
+def test_a_directory_that_cannot_be_looked_into_stops_nothing(home, environ, monkeypatch):
+    there = {**environ, "CLAUDE_CONFIG_DIR": str(home / "work/deep")}
+    install(home, there, hosts=["claude"])
+    real = os.listdir
+
+    def refused(path="."):
+        if str(path) == str(home / "work"):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
+        return real(path)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "listdir", refused)
+        steps = [step for step in uninstall(home, there).done if "remove the folder" in step]
+    assert steps == [f"remove the folder {home / 'work/deep'}, which install made"]
+    assert found(home) == []
 
 
 @pytest.mark.parametrize("notes", ["", "{", "7", '["relative", 7, "/no/such/folder"]'])

@@ -328,7 +328,7 @@ def test_a_key_that_was_swept_between_sealing_and_storing_is_there_again(world, 
 
 
 def test_a_key_that_was_swept_before_hook_only_words_are_stored_is_there_again(world, monkeypatch):
-    world.hook("prompt", "only a hook", at=world.now - 600_000)
+    world.hook("prompt", SAID, at=world.now - 600_000)
     put = world.home.blobs.put
 
     def swept(writer, data):
@@ -340,7 +340,7 @@ def test_a_key_that_was_swept_before_hook_only_words_are_stored_is_there_again(w
 
     monkeypatch.setattr(world.home.blobs, "put", swept)
     assert world.absorb().adopted == 1
-    assert "only a hook" in world.raw("only a hook")
+    assert SAID in world.raw(KEPT)
 
 
 def test_the_key_of_a_living_front_is_there_whenever_it_seals(world):

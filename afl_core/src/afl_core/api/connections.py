@@ -110,7 +110,7 @@ class Connections:
         self._local = threading.local()
         self._all = []
         self._lock = threading.RLock()
-        inherited.held_at_fork(self._lock)
+        inherited.held_at_fork(self._lock, turn=1)
 
     def _after_fork(self) -> None:
         inherited.keep(held.db for held in self._all)

@@ -10,7 +10,7 @@ from typing import Any
 
 from attrs import asdict
 
-from afl_core.api.given import used
+from afl_core.api.given import checked, used
 from afl_core.api.opened import Opened
 from afl_core.api.reserved import demand, refuse_reserved
 from afl_core.api.told import Value
@@ -44,7 +44,7 @@ class Taking:
 class Exchanged(Opened):
     """What `Memory` exports and imports with."""
 
-    @used
+    @checked
     def export(self, path: str | os.PathLike[str], ns: str | None = None, *, progress: Progress = silent) -> Value:
         """Write the memory, or one namespace, as a bundle (`-`: standard output), in clear; gives its header. Equal memories give equal bytes."""
         demand(self.scopes, "read")

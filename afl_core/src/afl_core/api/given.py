@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import math
 import os
 import sqlite3
+import unicodedata
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
@@ -39,6 +41,11 @@ def storable(question: str) -> str:
     return question if question.isascii() else question.encode("utf-8", "replace").decode()
 
 
+def composed(name: str) -> str:
+    """A text as grains hold it (NFC), so that what was stored is found under the very words it was stored with."""
+    return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
 def whole(value: Any, name: str) -> None:
     """Refuse what is no whole number."""
     if isinstance(value, bool) or not isinstance(value, int):
@@ -47,9 +54,11 @@ def whole(value: Any, name: str) -> None:
 
 def amount(value: Any, name: str) -> float:
     """A finite number."""
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ModelError(f"{name} is not a finite number", code=_CODE, hint="correct the argument")
-    return float(value)
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        with contextlib.suppress(OverflowError):
+            if math.isfinite(value):
+                return float(value)
+    raise ModelError(f"{name} is not a finite number", code=_CODE, hint="correct the argument")
 
 
 def path_of(path: Any) -> str:
@@ -92,7 +101,7 @@ def used(method: F) -> F:
 
 
 def checked(method: F) -> F:
-    """The same, with its arguments checked by their names. One that may be left out may be None."""
+    """The same, with its arguments checked by their names, and texts as grains hold them. One that may be left out may be None."""
     call = used(method)
     given = list(inspect.signature(method).parameters.values())[1:]
     order = [one.name for one in given]
@@ -104,9 +113,13 @@ def checked(method: F) -> F:
             check, may_be_none = checks.get(name, _NO_CHECK)
             if check is not None and not (may_be_none and value is None):
                 check(value, name)
-        return call(self, *arguments, **named)
+        return call(self, *map(_composed, arguments), **{name: _composed(value) for name, value in named.items()})
 
     return cast("F", asked)
+
+
+def _composed(value: Any) -> Any:
+    return composed(value) if type(value) is str else value
 
 
 _NO_CHECK: tuple[None, bool] = (None, True)

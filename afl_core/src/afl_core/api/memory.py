@@ -17,7 +17,7 @@ from itertools import count
 from typing import Any
 
 from afl_core.api.forgets import Forgets
-from afl_core.api.given import amount, checked, storable, text, used, words
+from afl_core.api.given import amount, checked, composed, storable, text, used, words
 from afl_core.api.opened import SIDECAR
 from afl_core.api.reserved import demand, refuse_reserved
 from afl_core.api.told import Value, newest_first, says, scored, told
@@ -163,8 +163,9 @@ class Memory(Forgets):
         refuse_reserved(where)
         with self._writing() as db:
             tips = grains.heads(db, HeadKey(where, subject, relation), self._cover)
-            context = {**more.pop("context", {}), "merge_parents": tips}
-            fields = {"namespace": where, **more, "subject": subject, "relation": relation, "object": object, "context": context}
+            fields = {"namespace": where, **more, "subject": subject, "relation": relation, "object": object}
+            if isinstance(context := {} if fields.get("context") is None else fields["context"], Mapping):
+                fields["context"] = {**context, "merge_parents": tips}
             merged = self._made(GrainType.FACT.value, fields)
             write.merge(db, HeadKey(where, merged.fields["subject"], merged.fields["relation"]), merged, cover=self._cover)
         self._index_later(1)
@@ -320,13 +321,15 @@ class Memory(Forgets):
                 code="AFL-MODEL-008",
                 hint="use subject, relation, query, ns, weight",
             )
+        named: dict[str, str] = {}
         for name, check in (("subject", text), ("relation", text), ("query", words), ("ns", text)):
             if given.get(name) is not None:
                 check(given[name], f"{name} of source {number}")
+                named[name] = composed(given[name])
         began = time.perf_counter_ns()
-        spaces = self._spaces(given.get("ns"))
-        where = Where(spaces, given.get("subject"), given.get("relation"))
-        query = storable(given.get("query") or "")
+        spaces = self._spaces(named.get("ns"))
+        where = Where(spaces, named.get("subject"), named.get("relation"))
+        query = storable(named.get("query", ""))
         if query:
             found = self._find_text(query, where, most)
         else:

@@ -13,7 +13,7 @@ from typing import Any, Self
 
 from afl_core.api.connections import Connections
 from afl_core.api.errors import understood
-from afl_core.api.given import path_of, text, used
+from afl_core.api.given import composed, path_of, text, used
 from afl_core.api.reserved import demand, narrowed, refuse_reserved
 from afl_core.memory import erase, evidence, index, write
 from afl_core.memory.rank import DEFAULT, Ranked, Weights
@@ -59,7 +59,7 @@ class Opened:
                 raise ModelError("passphrase is empty", code="AFL-MODEL-010", hint="leave it out for a memory in clear")
         if not isinstance(weights, Weights):
             raise ModelError("weights are no Weights", code="AFL-MODEL-010", hint="give afl_core.memory.rank.Weights")
-        self.ns, self.actor, self.index_text, self.weights = ns, actor, index_text, weights
+        self.ns, self.actor, self.index_text, self.weights = composed(ns), actor, index_text, weights
         self.scopes = narrowed(None, scopes)
         self._clock = clock
         self._unindexed = 0
@@ -237,7 +237,10 @@ class Opened:
             words = erase.gone_words(db, gone, self._cover)
             if gone:
                 noted(db, now, len(gone))
-        evidence.drop(self.path, stretches, self._files.writer)
+        try:
+            evidence.drop(self.path, stretches, self._files.writer)
+        except OSError as bad:  # the upkeep tries it again; the rest is done by the next forget, sweep or opening
+            raise understood(bad) from bad
         self._telemetry.scrub(addresses, texts, words)
         self._sweep()
         return left

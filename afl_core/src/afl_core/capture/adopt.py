@@ -128,14 +128,16 @@ def _words(waiting: Waiting, opened: bytes, manifest: HostManifest) -> str | Non
 
 
 def _bear(db: sqlite3.Connection, waiting: Waiting, draft: Draft, opened: bytes, tools: Tools, consume: Consumer) -> Event | None:
-    tools.writer.register(db)
-    tools.blobs.put(tools.writer, opened)
+    if draft.raw:
+        tools.writer.register(db)
+        tools.blobs.put(tools.writer, opened)
     with writing(db):
         if _is_taken(db, waiting.intake_id):
             return None
-        # Once more under the write lock, which the sweeps of keys and of orphans take too.
-        tools.writer.register(db)
-        event = attrs.evolve(draft.event, blob=tools.blobs.put(tools.writer, opened))
+        event = draft.event
+        if draft.raw:  # once more under the write lock, which the sweeps of keys and of orphans take too
+            tools.writer.register(db)
+            event = attrs.evolve(event, blob=tools.blobs.put(tools.writer, opened))
         events.insert(db, event, mac=draft.mac, manifest=draft.manifest)
         events.add_sighting(db, event.session_id, HOOK, waiting.intake_id, event.event_id, tools.clock())
         db.execute("UPDATE intake SET state = 'born', sealed = NULL WHERE intake_id = ?", (waiting.intake_id,))
@@ -168,7 +170,7 @@ def _seen_already(db: sqlite3.Connection, waiting: Waiting, draft: Draft) -> str
 
 
 def _draft(db: sqlite3.Connection, session: Session, waiting: Waiting, text: str, tools: Tools) -> Draft:
-    is_person = waiting.kind == "prompt"
+    is_person, is_canary = waiting.kind == "prompt", sessions.is_canary(session.session_id)
     redacted, _whole = bounded(text, MESSAGE_CHARS, tools.chain, cursors.secrets(db, session.session_id))
     event = Event(
         event_id=new_id(),
@@ -180,10 +182,11 @@ def _draft(db: sqlite3.Connection, session: Session, waiting: Waiting, text: str
         role=Role.USER if is_person else Role.ASSISTANT,
         text=redacted.text,
         turn=waiting.turn,
-        data_class=sessions.CANARY_CLASS if sessions.is_canary(session.session_id) else "normal",
+        data_class=sessions.CANARY_CLASS if is_canary else "normal",
         completeness="hook_only",
         source_ms=waiting.received_ms,
         captured_ms=tools.clock(),
     )
     mac = tools.writer.half.text_mac(text)
-    return Draft(event=event, raw=text, mac=mac, manifest=redacted.manifest, source_id="", by_person=is_person)
+    raw = text if text != redacted.text or is_canary else ""  # with the doctor's own words it is proved that what is sealed opens again
+    return Draft(event=event, raw=raw, mac=mac, manifest=redacted.manifest, source_id="", by_person=is_person)

@@ -13,6 +13,7 @@ import attrs
 from afl_core.capture.batch import Announce, Batch, Consumer, Newborn, Report, Session, Stored, Tools
 from afl_core.capture.compressed import cut_short
 from afl_core.capture.drafts import Draft, Drafts, Frame, draft
+from afl_core.capture.forgotten import without_forgotten
 from afl_core.capture.read import CHUNK_BYTES, Chunk, Transcript
 from afl_core.capture.resume import Start, anchor_of, start
 from afl_core.capture.sightings import Settled, Settling, disown
@@ -186,8 +187,8 @@ def _failed(adapter: HostAdapter, what: str) -> CaptureError:
 
 
 def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], drafts: Drafts, transcript: Transcript) -> Cursor:
-    blob, raw = _seal_raw(going, drafts.drafts)
-    sealed = drafts.drafts
+    sealed = without_forgotten(going.db, going.session.session_id, drafts.drafts)
+    blob, raw = _seal_raw(going, sealed)
     going.checkpoint("sealed")
     moved = cursor
     anchor = anchor_of(transcript, chunk.end, going.tools.writer.half)

@@ -6,6 +6,7 @@ import codecs
 import contextlib
 import errno
 import os
+import re
 import shutil
 import stat
 import sys
@@ -23,6 +24,8 @@ SQLITE = b"SQLite format 3\0"
 """What a database begins with."""
 SIDE_FILES = ("-wal", "-shm", "-journal")
 """What SQLite keeps beside one."""
+_OPEN_FILE = re.compile(r"/dev/(?:stdout|stderr|fd/\d+)|/proc/(?:self|thread-self|\d+)/(?:task/\d+/)?fd/\d+")
+"""How Linux and macOS call a process's own open files. Other files below /dev, such as those of /dev/shm, are files like any."""
 PIECE_BYTES = 1_048_576
 """Read at once."""
 
@@ -157,7 +160,7 @@ def written(path: str) -> Iterator[BinaryIO]:
 
 def _is_stream(path: str) -> bool:
     """A pipe, a device, or one of the process's own open files, whatever that is."""
-    if os.path.abspath(path).startswith(("/dev/", "/proc/")):
+    if _OPEN_FILE.fullmatch(os.path.abspath(path)):
         return True
     try:
         mode = os.stat(path).st_mode

@@ -8,11 +8,9 @@ from collections.abc import Callable, Collection
 from contextlib import AbstractContextManager
 
 from afl_core.model.grain import Grain, GrainType
+from afl_core.settings.paths import BLOBS, STORE
 from afl_core.store import calls
 from afl_core.vault.blobs import Blobs
-
-FOLDER = "blobs"
-"""Beside the folder of a home's store."""
 
 
 def forget_call(db: sqlite3.Connection, grain: Grain) -> list[str]:
@@ -24,10 +22,14 @@ def forget_call(db: sqlite3.Connection, grain: Grain) -> list[str]:
 
 
 def drop(database: str, stretches: Collection[str], turn: Callable[[], AbstractContextManager[sqlite3.Connection]]) -> None:
-    """Unlink stretches after the commit, each unless somebody points at it again (`turn` opens a transaction). One that is left goes with the upkeep."""
-    base = os.path.dirname(os.path.dirname(database))
-    root = os.path.join(base, FOLDER)
-    if not stretches or not os.path.isdir(root):
+    """Unlink stretches after the commit, each unless somebody points at it again (`turn` opens a transaction). One that is left goes with the upkeep.
+
+    Those of a copy that lies beside a home's store, or in its backups, are the home's own and stay.
+    """
+    place = os.path.realpath(database)
+    base = place.removesuffix(os.sep + STORE)
+    root = os.path.join(base, BLOBS)
+    if not stretches or base == place or not os.path.isdir(root):
         return
     blobs = Blobs(root, base)
     with turn() as db:

@@ -221,6 +221,7 @@ class Telemetry:
         self._recalls = deque(maxlen=RING)
         self._budgets = deque(maxlen=RING)
         self._lock = threading.RLock()
+        inherited.held_at_fork(self._lock)  # before the memory's own: what is written here looks into the memory
         self._db = None
         self._thread = None
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Collection
 
 from afl_core.model.errors import StoreError
 from afl_core.model.grain import Grain, GrainType
 from afl_core.model.grain_text import value_of
 from afl_core.model.skeleton import skeleton
 from afl_core.store import operations, status
-from afl_core.store.cover import Cover
+from afl_core.store.cover import PLAIN, Cover
 from afl_core.vault.seal import keyed_hash
 
 KEY = "tombstone_key"
@@ -39,6 +40,13 @@ def was_forgotten(db: sqlite3.Connection, grain: Grain, cover: Cover) -> bool:
     if call is None:
         return operations.was_forgotten(db, grain.hash)
     return operations.any_buried(db) and operations.is_buried(db, _hash(db, call, cover))
+
+
+def calls_out(db: sqlite3.Connection, session_id: str, call_ids: Collection[str], cover: Cover = PLAIN) -> set[str]:
+    """Which of these calls of a session were forgotten."""
+    if not operations.any_buried(db):
+        return set()
+    return {call for call in call_ids if operations.is_buried(db, _hash(db, _call_of(session_id, call), cover))}
 
 
 def allow(db: sqlite3.Connection, grain: Grain, cover: Cover) -> bool:
@@ -74,7 +82,11 @@ def hash_of(db: sqlite3.Connection, grain: Grain, cover: Cover) -> str:
 def _call(grain: Grain) -> str | None:
     """Which call of which session a tool grain tells of."""
     session, call = grain.fields.get("session_id"), grain.fields.get("tool_call_id")
-    return f"call\0{session}\0{call}" if grain.type is GrainType.TOOL and session is not None and call is not None else None
+    return _call_of(session, call) if grain.type is GrainType.TOOL and session is not None and call is not None else None
+
+
+def _call_of(session: str, call: str) -> str:
+    return f"call\0{session}\0{call}"
 
 
 def _hash(db: sqlite3.Connection, text: str, cover: Cover) -> str:

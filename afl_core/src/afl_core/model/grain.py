@@ -109,7 +109,8 @@ def formed(type: GrainType, fields: Mapping[str, Any], now: int, ns: str = DEFAU
     Raises `ModelError` (AFL-MODEL-003) for what has no canonical form.
     """
     clean = _object({key: value for key, value in fields.items() if value is not None}, type.value, 0)
-    clean.setdefault("namespace", ns)
+    if "namespace" not in clean:
+        clean["namespace"] = ns if ns.isascii() and "\0" not in ns else _text(ns, f"{type.value}.namespace")
     clean.setdefault("created_at", now)
     for name in TIMES & clean.keys():
         clean[name] = _whole(clean[name], type.value, name)

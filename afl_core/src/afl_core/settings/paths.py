@@ -7,6 +7,11 @@ from __future__ import annotations
 
 import os
 
+STORE = os.path.join("store", "feedback-loop.sqlite3")
+"""The one SQLite file, in the data."""
+BLOBS = "blobs"
+"""Sealed raw evidence, in the data."""
+
 
 class Paths:
     """Every path of one home, as strings. `data_root` overrides the data directory (`AFL_DATA_ROOT`, remembered at install)."""
@@ -73,7 +78,7 @@ class Paths:
     @property
     def database(self) -> str:
         """The one SQLite file."""
-        return os.path.join(self.data, "store", "feedback-loop.sqlite3")
+        return os.path.join(self.data, STORE)
 
     @property
     def backups(self) -> str:
@@ -83,7 +88,7 @@ class Paths:
     @property
     def blobs(self) -> str:
         """Sealed raw evidence."""
-        return os.path.join(self.data, "blobs")
+        return os.path.join(self.data, BLOBS)
 
     @property
     def contexts(self) -> str:

@@ -68,10 +68,18 @@ def emptied_folders(paths: Paths, leaving: Collection[str], arriving: Collection
         stands = os.path.isdir(path) and not os.path.islink(path)
         named = any((path + os.sep).startswith(one + os.sep) for one in leaving)
         filled = any(one.startswith(path + os.sep) for one in arriving)
-        if stands and not named and not filled and all(os.path.join(path, name) in going for name in os.listdir(path)):
+        if stands and not named and not filled and _holds_only(path, going):
             found.append(path)
             going.add(path)
     return tuple(found)
+
+
+def _holds_only(path: str, going: Collection[str]) -> bool:
+    """Whether nothing else is in a directory; False for one that cannot be looked into, which stays."""
+    try:
+        return all(os.path.join(path, name) in going for name in os.listdir(path))
+    except OSError:
+        return False
 
 
 def _missing(folder: str) -> list[str]:

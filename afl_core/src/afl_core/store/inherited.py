@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any, Final, TypeVar
@@ -13,8 +14,9 @@ Owner = TypeVar("Owner")
 _KEPT: Final[list[sqlite3.Connection]] = []
 """Connections of parents: held until the process ends, so that nothing closes them."""
 
-_LOCKS: Final[weakref.WeakSet[Any]] = weakref.WeakSet()
-_TAKEN: Final[list[Any]] = []
+_LOCKS: Final[weakref.WeakKeyDictionary[Any, int]] = weakref.WeakKeyDictionary()
+_FORKING = threading.local()
+"""What a thread took before it forks: two may fork at once, and each gives back its own."""
 WAIT_S = 5.0
 """Seconds that a fork waits for the transaction of another thread."""
 
@@ -27,23 +29,26 @@ def keep(connections: Iterable[sqlite3.Connection]) -> None:
     _KEPT.extend(connections)
 
 
-def held_at_fork(lock: Any) -> None:
+def held_at_fork(lock: Any, turn: int = 0) -> None:
     """Take a lock whenever this process forks, as long as the lock lives: who forks in the middle of another thread's transaction would give its
     child a file that looks locked for good, for SQLite remembers in the process's memory who holds what.
+
+    `turn`: those of a lower one are taken first; a thread that holds one of these may wait for one of a higher turn.
     """
-    _LOCKS.add(lock)
+    _LOCKS[lock] = turn
 
 
 def _take() -> None:
     """Waits for transactions to end, and goes on without a lock that does not come free: two threads may wait for each other's."""
-    for lock in list(_LOCKS):
+    _FORKING.taken = taken = []
+    for lock, _turn in sorted(_LOCKS.items(), key=lambda one: one[1]):
         if lock.acquire(timeout=WAIT_S):
-            _TAKEN.append(lock)
+            taken.append(lock)
 
 
 def _release() -> None:
-    while _TAKEN:
-        _TAKEN.pop().release()
+    while _FORKING.taken:
+        _FORKING.taken.pop().release()
 
 
 def after_fork(owner: Owner, tell: Callable[[Owner], None]) -> None:
@@ -52,7 +57,7 @@ def after_fork(owner: Owner, tell: Callable[[Owner], None]) -> None:
 
 
 def _tell() -> None:
-    _TAKEN.clear()  # the locks of the parent's threads; every object makes its own
+    _FORKING.taken = []  # the locks of the parent's threads; every object makes its own
     for owner, tell in list(_TOLD.items()):
         tell(owner)
 
