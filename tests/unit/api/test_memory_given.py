@@ -103,6 +103,13 @@ def test_the_argument_is_named(filled, tmp_path):
         (lambda: filled.recall("a\ud800"), "subject holds half of a surrogate pair"),
         (lambda: filled.assemble([{"subject": 5}]), "subject of source 0 is not text but int"),
         (lambda: filled.assemble([{}, {"weight": float("inf")}]), "weight of source 1 is not a finite number"),
+        (lambda: filled.add("fact", ["x"]), "fields is not a mapping but list"),
+        (lambda: filled.add(["fact"], subject="a"), "is no type of a grain"),
+        (
+            lambda: filled.add_batch([{"type": "fact", "subject": "a", "relation": "b", "object": "c"}, 1]),
+            "grain 1 is not a mapping but int",
+        ),
+        (lambda: filled.add_batch([{"subject": "a"}]), "is no type of a grain"),
         (lambda: filled.assemble("abc"), "sources are not a list of mappings"),
         (lambda: Memory(filled.path, passphrase=""), "passphrase is empty"),
         (lambda: Memory(filled.path, weights=None), "weights are no Weights"),

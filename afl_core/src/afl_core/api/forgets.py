@@ -7,7 +7,7 @@ from sqlite3 import Connection
 from typing import Any
 
 from afl_core.api.exchanged import Exchanged
-from afl_core.api.given import checked, used
+from afl_core.api.given import checked, fields_of, used
 from afl_core.api.opened import ANY_NS
 from afl_core.api.reserved import demand, refuse_to_erase
 from afl_core.memory import erase, tombstones
@@ -60,7 +60,7 @@ class Forgets(Exchanged):
     def allow(self, type: str, fields: Mapping[str, Any] | None = None, **more: Any) -> bool:
         """Let a value in again that was forgotten with `keep_out`; False when it was not kept out. `stats` counts those that are."""
         demand(self.scopes, "forget")
-        grain = self._shaped(type, {**(fields or {}), **more})
+        grain = self._shaped(type, fields_of(fields, more))
         with self._files.writer() as db:
             allowed = tombstones.allow(db, grain, self._cover)
             if allowed:

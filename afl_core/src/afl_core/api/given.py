@@ -9,7 +9,7 @@ import math
 import os
 import sqlite3
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
 from afl_core.model.errors import ModelError
@@ -44,6 +44,15 @@ def storable(question: str) -> str:
 def composed(name: str) -> str:
     """A text as grains hold it (NFC), so that what was stored is found under the very words it was stored with."""
     return name if name.isascii() else unicodedata.normalize("NFC", name)
+
+
+def fields_of(fields: Any, more: dict[str, Any], name: str = "fields") -> dict[str, Any]:
+    """Fields of a grain given as a mapping, by name, or both."""
+    if fields is None:
+        return more
+    if not isinstance(fields, Mapping):
+        raise ModelError(f"{name} is not a mapping but {type(fields).__name__}", code=_CODE, hint="correct the argument")
+    return {**fields, **more}
 
 
 def whole(value: Any, name: str) -> None:

@@ -17,7 +17,7 @@ from itertools import count
 from typing import Any
 
 from afl_core.api.forgets import Forgets
-from afl_core.api.given import amount, checked, composed, storable, text, used, words
+from afl_core.api.given import amount, checked, composed, fields_of, storable, text, used, words
 from afl_core.api.opened import SIDECAR
 from afl_core.api.reserved import demand, refuse_reserved
 from afl_core.api.told import Value, newest_first, says, scored, told
@@ -53,7 +53,7 @@ class Memory(Forgets):
 
     def add(self, type: str, fields: Mapping[str, Any] | None = None, **more: Any) -> str:
         """Store a grain; gives its address. One that is there already is left as it is. Raises `ModelError` naming the field that is wrong."""
-        grain = self._made(type, {**(fields or {}), **more})
+        grain = self._made(type, fields_of(fields, more))
         if not self._added(grain):
             with self._writing() as db:
                 write.add(db, grain, cover=self._cover)
@@ -78,7 +78,8 @@ class Memory(Forgets):
     @used
     def add_batch(self, many: Iterable[Mapping[str, Any]]) -> list[str]:
         """Store grains, each a mapping with `type` and its fields, in one transaction: all or none. Gives their addresses in order."""
-        made = [self._made(str(one.get("type", "")), {key: value for key, value in one.items() if key != "type"}) for one in many]
+        given = [fields_of(one, {}, f"grain {number}") for number, one in enumerate(many)]
+        made = [self._made(one.pop("type", ""), one) for one in given]
         with self._writing() as db:
             write.add_all(db, made, cover=self._cover)
         self._index_later(len(made))
@@ -135,7 +136,7 @@ class Memory(Forgets):
         with self._writing() as db:
             there = self._mine(db, old)
             kept = {key: value for key, value in there.grain.fields.items() if key not in ("created_at", "derived_from")}
-            grain = self._made(there.grain.type.value, {**kept, **(fields or {}), **more})
+            grain = self._made(there.grain.type.value, {**kept, **fields_of(fields, more)})
             write.supersede(db, old, grain, cover=self._cover)
         self._index_later(1)
         return grain.hash

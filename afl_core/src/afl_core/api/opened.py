@@ -135,7 +135,7 @@ class Opened:
     def _shaped(self, type: str, fields: Mapping[str, Any]) -> Grain:
         try:
             kind = GrainType(type)
-        except ValueError as bad:
+        except (ValueError, TypeError) as bad:
             known = ", ".join(one.value for one in GrainType)
             raise ModelError(f"{type!r} is no type of a grain; there are {known}", code="AFL-MODEL-003") from bad
         return make(kind, fields, self._clock(), self.ns)

@@ -197,8 +197,8 @@ def _commit(going: _Pass, cursor: Cursor, chunk: Chunk, state: dict[str, Any], d
     for number, group in enumerate(groups):
         is_last = number == len(groups) - 1
         with writing(going.db):
+            _confirm(going, blob, raw)
             if number == 0:
-                _confirm(going, blob, raw)
                 for mac in drafts.machine if intake.waits(going.db, going.session.session_id) else ():
                     disown(going.db, going.session.session_id, mac)
             # Proofs of delivery come first: an answer that is stored before them would settle what they prove.

@@ -53,6 +53,8 @@ def forget(asked: Asked, hash: str | None, subject: str | None, session: str | N
             return
         if not yes:
             _confirmed(shown, len(found))
+        if hash is not None:  # the grain that was shown, whatever else begins alike by now
+            erase = functools.partial(memory.forget, found[0])
         gone = erase(keep_out=keep_out)
     ends = f"forgot {counted(len(gone))}" + ("; the values stay out" if keep_out else "")
     asked.answer.give({**told, "dry_run": False, "hashes": gone, "forgotten": len(gone)}, [*(shown if yes else []), ends])

@@ -20,6 +20,9 @@ KEY = "tombstone_key"
 In a file in clear, who has the file has the key and can try whether a value he guesses is among them; in a sealed one he needs the passphrase too.
 """
 
+VALUE, CALL = "tombstone", "forgotten call"
+"""What a hash is made for: those of values and of calls are never alike."""
+
 
 def bury(db: sqlite3.Connection, grain: Grain, now: int, cover: Cover) -> None:
     """Let the grain's value stay out from now on, in every spelling."""
@@ -29,7 +32,7 @@ def bury(db: sqlite3.Connection, grain: Grain, now: int, cover: Cover) -> None:
 def bury_call(db: sqlite3.Connection, grain: Grain, now: int, cover: Cover) -> None:
     """Let a forgotten call of a session stay out of what is captured, whatever is kept of it the next time. A grain that is no call is nothing here."""
     if (call := _call(grain)) is not None:
-        operations.bury(db, _hash(db, call, cover), now)
+        operations.bury(db, _hash(db, call, cover, CALL), now)
 
 
 def was_forgotten(db: sqlite3.Connection, grain: Grain, cover: Cover) -> bool:
@@ -39,14 +42,14 @@ def was_forgotten(db: sqlite3.Connection, grain: Grain, cover: Cover) -> bool:
     call = _call(grain)
     if call is None:
         return operations.was_forgotten(db, grain.hash)
-    return operations.any_buried(db) and operations.is_buried(db, _hash(db, call, cover))
+    return operations.any_buried(db) and operations.is_buried(db, _hash(db, call, cover, CALL))
 
 
 def calls_out(db: sqlite3.Connection, session_id: str, call_ids: Collection[str], cover: Cover = PLAIN) -> set[str]:
     """Which of these calls of a session were forgotten."""
     if not operations.any_buried(db):
         return set()
-    return {call for call in call_ids if operations.is_buried(db, _hash(db, _call_of(session_id, call), cover))}
+    return {call for call in call_ids if operations.is_buried(db, _hash(db, _call_of(session_id, call), cover, CALL))}
 
 
 def allow(db: sqlite3.Connection, grain: Grain, cover: Cover) -> bool:
@@ -54,7 +57,7 @@ def allow(db: sqlite3.Connection, grain: Grain, cover: Cover) -> bool:
     if not operations.any_buried(db):
         return False
     call = _call(grain)
-    hashes = [hash_of(db, grain, cover), *([] if call is None else [_hash(db, call, cover)])]
+    hashes = [hash_of(db, grain, cover), *([] if call is None else [_hash(db, call, cover, CALL)])]
     allowed = [operations.unbury(db, one) for one in hashes]
     return any(allowed)
 
@@ -86,12 +89,12 @@ def _call(grain: Grain) -> str | None:
 
 
 def _call_of(session: str, call: str) -> str:
-    return f"call\0{session}\0{call}"
+    return f"{session}\0{call}"
 
 
-def _hash(db: sqlite3.Connection, text: str, cover: Cover) -> str:
+def _hash(db: sqlite3.Connection, text: str, cover: Cover, purpose: str = VALUE) -> str:
     key = status.meta(db, KEY)
     if not key:
         key = os.urandom(32).hex()
         status.set_meta(db, KEY, key)
-    return cover.name(keyed_hash(bytes.fromhex(key), "tombstone", text.encode()))
+    return cover.name(keyed_hash(bytes.fromhex(key), purpose, text.encode()))
