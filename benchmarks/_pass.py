@@ -19,6 +19,7 @@ from _processes import memory
 from afl_core.api.home import Home
 from afl_core.redaction.chain import Chain, Redacted
 from afl_core.worker import reconcile
+from afl_core.worker.heap import hold_loaded
 
 
 class Timed:
@@ -48,8 +49,8 @@ def peak() -> float:
 
 def main(root: str, *, timed: Timed | None) -> None:
     with Home(root, {"HOME": root}) as home:
-        home.registry.hosts()
         home.chain.redact("nothing")
+        hold_loaded(home)
         home.writer.register(home.db)
         before = home.db.execute("SELECT coalesce(max(rowid), 0) FROM events").fetchone()[0]
         if timed:

@@ -38,6 +38,7 @@ class Ago(click.ParamType):  # type: ignore[type-arg]  # generic since click 8.2
 def reconcile(answer: Answer, dry_run: bool, no_review: bool, since: int | None, at_most: int | None) -> int:
     """Run one bounded pass."""
     from afl_core.api.home import Home
+    from afl_core.worker.heap import hold_loaded
     from afl_core.worker.reconcile import plan, run
 
     with Home(answer.home) as home:
@@ -46,6 +47,7 @@ def reconcile(answer: Answer, dry_run: bool, no_review: bool, since: int | None,
             body = plan(home, review=not no_review, since_ms=since_ms)
             answer.give(body, [*_planned(body)] or ["nothing to do"])
             return 0
+        hold_loaded(home)
         body = run(home, review=not no_review, since_ms=since_ms, at_most_s=at_most or math.inf, progress=answer.progress)
     if body["status"] == "skipped":
         answer.give(body, [f"skipped: another process reads, until {moment(body['leaseUntil'])} UTC at the latest"])
