@@ -92,8 +92,7 @@ def withdrawn(stage):
         terminal.key("escape")
         stage.api.wait_aborted()
         terminal.wait_for(rf"{PROMPT}\s*first try prompt")  # it is back in the input line
-        terminal.key("ctrl-u")
-        terminal.wait_gone("first try prompt")
+        terminal.press("ctrl-u", "first try prompt", gone=True)
         terminal.submit("second try prompt")
         terminal.wait_for("second reply")
         stage.wait_hooks("Stop")

@@ -11,7 +11,7 @@ from stage import NONCE, mapped
 from stage import Stage as AnyStage
 
 from afl_core.testing.gemini_api import MockGemini, Step, call, hang, text
-from afl_core.testing.gemini_cli import PROMPT, GeminiSandbox, base
+from afl_core.testing.gemini_cli import AGAIN_S, PROMPT, GeminiSandbox, base
 
 PATIENCE_S = 120.0
 HOOK_MS = 60_000
@@ -140,8 +140,8 @@ def _answer_plan(terminal, words):
     for number in (2, 3):
         GeminiSandbox.press(terminal, "down", rf"● {number}\.")
     for size, char in enumerate(words, 1):  # this field keeps only the last of the keys that come at once
-        terminal.type(char)
-        terminal.wait_for(rf"● 3\.\s+{words[:size].rstrip()}", timeout=PATIENCE_S)
+        shown = rf"● 3\.\s+{words[:size].rstrip()}"
+        terminal.insist(lambda char=char: terminal.type(char), shown, again=AGAIN_S, timeout=PATIENCE_S)
     GeminiSandbox.press(terminal, "enter", "Feedback: ")
 
 

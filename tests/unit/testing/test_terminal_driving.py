@@ -49,6 +49,42 @@ def test_ctrl_c_interrupts_the_program(run):
     assert terminal.wait_exit() == 0
 
 
+DEAF = """
+import sys, termios, tty
+tty.setraw(0)
+print('ready', end='', flush=True)
+heard = 0
+while True:
+    key = sys.stdin.buffer.raw.read(1)
+    heard += 1
+    if heard == 3:
+        print('\\r\\x1b[Kheard ' + str(key), end='', flush=True)
+"""
+
+
+def test_a_key_that_a_program_loses_is_pressed_again_until_it_shows(run):
+    terminal = run(DEAF)
+    terminal.wait_for("ready")
+    terminal.press("ctrl-u", "heard b'.x15'", again=0.05)
+    assert "ready" not in terminal.screen()
+
+    terminal = run(DEAF)
+    terminal.wait_for("ready")
+    terminal.press("tab", "ready", gone=True, again=0.05)
+    terminal.wait_for("heard")
+
+    terminal = run(DEAF)
+    terminal.wait_for("ready")
+    terminal.insist(lambda: terminal.type("k"), "heard b'k'", again=0.05)
+
+
+def test_a_key_without_any_effect_is_given_up_with_the_screen(run):
+    terminal = run(DEAF)
+    terminal.wait_for("ready")
+    with pytest.raises(KitError, match=r"(?s)'something' to appear was over; the screen:.*ready"):
+        terminal.press("tab", "something", again=60.0, timeout=0.1)
+
+
 def test_a_phrase_is_found_where_the_screen_wraps_it_between_words(run):
     screen = run("print('one two' + ' ' * 13 + 'three')", columns=20).wait_for("two three")
     assert "two three" not in screen

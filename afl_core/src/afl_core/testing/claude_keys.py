@@ -36,8 +36,7 @@ def wait_idle(terminal: Terminal) -> None:
 def deny(terminal: Terminal) -> None:
     """Leave a permission menu with Escape; returns when the menu is gone."""
     terminal.wait_for(PERMISSION)
-    terminal.key("escape")
-    terminal.wait_gone(PERMISSION)
+    terminal.press("escape", PERMISSION, gone=True)
 
 
 def deny_with_words(terminal: Terminal, words: str) -> None:
@@ -47,13 +46,11 @@ def deny_with_words(terminal: Terminal, words: str) -> None:
         number, answer = chosen(terminal)
         if answer == "No":
             break
-        terminal.key("down")
-        terminal.wait_gone(rf"❯ {number}\. ")
+        terminal.press("down", rf"❯ {number}\. ", gone=True)
     else:
         raise KitError(f"the permission menu has no entry 'No'; the screen:\n{terminal.screen()}")
     terminal.wait_for("Tab to amend")
-    terminal.key("tab")
-    terminal.wait_for("No, and tell Claude")
+    terminal.press("tab", "No, and tell Claude")
     deadline = time.monotonic() + ENTER_S
     while time.monotonic() < deadline:  # the menu takes no Enter in its first moments: it empties the field and stays
         terminal.submit(words)

@@ -151,17 +151,8 @@ class GeminiSandbox:
     @staticmethod
     def press(terminal: Terminal, key: str, until: str, *, timeout: float = 120.0) -> None:
         """Press a key until the screen shows `until`: a busy machine hands over keys in heaps, and then the CLI takes Enter for pasted."""
-        deadline = time.monotonic() + timeout
-        while True:
-            time.sleep(PAUSE_S)
-            terminal.key(key)
-            try:
-                terminal.wait_for(until, timeout=AGAIN_S)
-            except KitError:
-                if time.monotonic() > deadline or terminal.returncode is not None:
-                    raise
-            else:
-                return
+        time.sleep(PAUSE_S)
+        terminal.press(key, until, again=AGAIN_S, timeout=timeout)
 
     def transcripts(self) -> list[Path]:
         """The sessions' transcripts, the least recently written first; those of sub-agents are not among them."""

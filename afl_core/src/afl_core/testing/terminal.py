@@ -40,6 +40,9 @@ KEYS = {
 GRACE_S = 3.0
 """How long a program may take to end itself before its group is killed."""
 
+AGAIN_S = 5.0
+"""After how long a key is pressed again that shows no effect."""
+
 READ_S = 0.1
 """How often the reader looks whether the terminal was closed."""
 
@@ -136,6 +139,27 @@ class Terminal:
         if name not in KEYS:
             raise KitError(f"no key is called {name!r}", hint=f"one of {', '.join(KEYS)}")
         self._send(KEYS[name])
+
+    def press(self, key: str, until: str, *, gone: bool = False, again: float = AGAIN_S, timeout: float = 30.0) -> None:
+        """Press a key until the screen shows `until` (a regular expression), or with `gone` no longer shows it.
+
+        A program that is busy drawing may lose a key. For keys of which one too many does no harm.
+        """
+        self.insist(lambda: self.key(key), until, gone=gone, again=again, timeout=timeout)
+
+    def insist(self, act: Callable[[], None], until: str, *, gone: bool = False, again: float = AGAIN_S, timeout: float = 30.0) -> None:
+        """Do something, such as typing a letter, until it shows; once more each time that `again` seconds passed without any effect."""
+        deadline = time.monotonic() + timeout
+        while True:
+            act()
+            left = min(again, max(0.0, deadline - time.monotonic()))
+            try:
+                (self.wait_gone if gone else self.wait_for)(until, timeout=left)
+            except KitError:
+                if self._ended or time.monotonic() >= deadline:
+                    raise
+            else:
+                return
 
     def submit(self, words: str, *, timeout: float = 30.0) -> None:
         """Type one line, wait until the program shows it, press Enter."""
