@@ -19,7 +19,8 @@ def test_the_next_front_goes_on_where_the_killed_one_was(step, nth, product, und
     product.warm()
     product.crash_at(STEPS[step], nth)
     product.story()
-    assert product.crashed()
+    product.until(product.crashed, "the kill")
+    product.until_calm()
     assert product.picture() == expected
     product.check_leftovers()
 
@@ -28,7 +29,8 @@ def test_the_words_of_the_first_prompt_ever_are_found_in_the_transcript_when_the
     expected = copy.deepcopy(undisturbed("the correction and the card"))
     product.crash_at("afl_core.worker.turn:keep:after", 2)
     product.story()
-    assert product.crashed()
+    product.until(product.crashed, "the kill")
+    product.until_calm()
     made = product.picture()
     for one in (*made["events"], *expected["events"]):
         del one["seen"]  # there was no spool key yet, so no hook saw it

@@ -33,10 +33,11 @@ def test_the_next_jobs_process_goes_on_where_the_killed_one_was(step, product, u
     expected = undisturbed("the correction and the card")
     product.crash_at({**ABSORBING, **REVIEWING}[step])
     product.story()
-    assert product.crashed()
+    product.until(product.crashed, "the kill")
+    product.until_calm()
     assert product.picture() == expected
     product.check_leftovers()
-    assert len((product.faults / "jobs.starts").read_text("utf-8").split()) >= 2
+    product.until(lambda: len((product.faults / "jobs.starts").read_text("utf-8").split()) >= 2, "the next jobs process")
 
 
 @pytest.mark.parametrize("step", ["absorb:before-commit", "absorb:committed", "afl_core.lessons.delivery:settle:after"])
@@ -49,7 +50,8 @@ def test_the_proof_of_delivery_is_found_by_the_next_jobs_process(step, product, 
     assert product.ask_later()
     product.answer_later()
     product.until_calm()
-    assert product.crashed()
+    product.until(product.crashed, "the kill")
+    product.until_calm()
     assert product.picture() == expected
     product.check_leftovers()
 
