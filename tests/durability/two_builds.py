@@ -54,7 +54,8 @@ class Machine:
             if entry.name.startswith("afl"):  # aside first: a worker of the old build may be writing what it compiles
                 shutil.rmtree(entry.rename(self.folder / f"{entry.name}.old"), ignore_errors=True)
         for name in FOLDERS:
-            shutil.copytree(ROOT / name / "src" / name, self.site / name, ignore=shutil.ignore_patterns("testing", "demo", "__pycache__"))
+            left_out = shutil.ignore_patterns("testing", "demo", "__pycache__")
+            shutil.copytree(ROOT / name / "src" / name, self.site / name, ignore=left_out, dirs_exist_ok=True)  # it makes them anew
             points = tomllib.loads((ROOT / name / "pyproject.toml").read_text("utf-8"))["project"]["entry-points"]["afl.plugins"]
             facts = self.site / f"{name}-{version}.dist-info"
             facts.mkdir()
