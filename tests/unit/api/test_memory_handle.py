@@ -167,3 +167,11 @@ def test_assembling_takes_whole_grains_and_tells_what_was_left_out(memory):
     assert "zeta note silver" in found["text"]
     assert refused(lambda: memory.assemble([{"topic": "x"}])) == "AFL-MODEL-008"
     assert memory.telemetry()["budget"] == {"sample_count": 1, "overflow_count": 1}
+
+
+def test_what_was_said_in_one_millisecond_is_told_newest_first(tmp_path):
+    with Memory(tmp_path / "m.afl", clock=lambda: 1_796_060_000_000) as memory:
+        for number in range(12):
+            memory.add_fact("acme", "deploy_target", f"place {number}")
+        assert [one["object"] for one in memory.history("acme", "deploy_target")] == [f"place {number}" for number in range(11, -1, -1)]
+        assert memory.latest("acme", "deploy_target")["object"] == "place 11"

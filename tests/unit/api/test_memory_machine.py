@@ -275,8 +275,9 @@ class MemoryMachine(RuleBasedStateMachine):
             told = self.memory.history(*key)
             assert {one["hash"] for one in told} == self.model.said(key)
             assert all(one["superseded_by"] == self.model.facts[one["hash"]].by for one in told)
-            times = [(one["created_at"], one["hash"]) for one in told]
+            times = [one["created_at"] for one in told]
             assert times == sorted(times, reverse=True)
+            assert len(told) == len({one["hash"] for one in told})
 
     @invariant()
     def recall(self):

@@ -236,12 +236,15 @@ def of_subject(db: sqlite3.Connection, subject: str, ns: str | None) -> list[str
 
 
 def about(db: sqlite3.Connection, key: HeadKey, most: int, cover: Cover = PLAIN) -> list[Stored]:
-    """What was said of a thing, live or not, newest first: its grains, and those of other things that one of them took the place of."""
+    """What was said of a thing, live or not, newest first: its grains, and those of other things that one of them took the place of.
+
+    Of one millisecond, what came last stands first.
+    """
     rows = db.execute(
         "WITH RECURSIVE said (hash) AS ("  # noqa: S608 - fixed texts
         "SELECT hash FROM grains WHERE ns = ? AND subject = ? AND relation = ? AND type IN ('fact', 'lesson')"
         " UNION SELECT grains.hash FROM said JOIN grains ON grains.superseded_by = said.hash"
-        f") {_STORED} WHERE hash IN (SELECT hash FROM said) ORDER BY created_ms DESC, hash DESC LIMIT ?",
+        f") {_STORED} WHERE hash IN (SELECT hash FROM said) ORDER BY created_ms DESC, seq DESC LIMIT ?",
         (key.ns, cover.name(key.subject), cover.name(key.relation), most),
     )
     return [read(row, cover) for row in rows]
