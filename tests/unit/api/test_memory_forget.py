@@ -6,6 +6,7 @@ import os
 import sqlite3
 
 import pytest
+from stored_bytes import files_with
 
 from afl_core.changes.audit import verify_chain
 from afl_core.memory import erase, write
@@ -14,17 +15,6 @@ from afl_core.store import migrate
 from afl_core.store.audit import rows
 
 WORD = "xylophone"
-
-
-def files_with(folder, text):
-    """Names of files below a folder that hold a text."""
-    found = []
-    for where, _, names in os.walk(folder):
-        for name in names:
-            with open(os.path.join(where, name), "rb") as handle:
-                if text.encode() in handle.read():
-                    found.append(name)
-    return sorted(found)
 
 
 def refused(call):

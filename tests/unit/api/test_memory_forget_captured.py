@@ -7,6 +7,7 @@ import os
 
 import capture_world as worlds
 import pytest
+from stored_bytes import files_with
 
 from afl_core.api.memory import Memory
 from afl_core.api.native_memory import imported
@@ -26,15 +27,9 @@ EVENTS = 6
 NS = f"project:{worlds.PROJECT}"
 
 
-def holding(folder, word=WORD):
-    """Files below a folder that hold a word."""
-    found = []
-    for where, _, names in os.walk(folder):
-        for name in names:
-            with open(os.path.join(where, name), "rb") as handle:
-                if word.encode() in handle.read():
-                    found.append(name)
-    return found
+def holding(folder):
+    """Files below a folder that hold the word."""
+    return files_with(folder, WORD)
 
 
 @pytest.fixture

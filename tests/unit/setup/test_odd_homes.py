@@ -105,8 +105,9 @@ def file_of(home, host, content=None):
     ids=range(10),
 )
 def test_settings_of_any_shape_that_can_be_read_come_back_byte_for_byte(odd, host, content):
-    file_of(odd, host, content)
+    path = file_of(odd, host, content)
     back_and_forth(odd, host)
+    assert path.read_bytes() == content
 
 
 @pytest.mark.parametrize("content", [BOM, BOM + b'{"a": 1}\r\n'])
@@ -160,14 +161,19 @@ def test_a_link_into_another_folder_stays_a_link_and_its_file_comes_back_with_it
     target.parent.mkdir()
     target.write_bytes(b'{\n  "a": 1\n}\n')
     target.chmod(0o640)
-    file_of(odd, host).symlink_to("../dot files/x.json")
+    path = file_of(odd, host)
+    path.symlink_to("../dot files/x.json")
     back_and_forth(odd, host)
+    assert os.readlink(path) == "../dot files/x.json"
+    assert (target.read_bytes(), stat.S_IMODE(target.stat().st_mode)) == (b'{\n  "a": 1\n}\n', 0o640)
 
 
 def test_a_configuration_directory_that_is_a_link_is_followed(odd, host):
     (odd / "dot files").mkdir()
     (odd / FILES[host]).parent.symlink_to("dot files")
     back_and_forth(odd, host)
+    assert (odd / FILES[host]).parent.is_symlink()
+    assert list((odd / "dot files").iterdir()) == []
 
 
 def links_nowhere(path):
@@ -237,7 +243,9 @@ def test_what_cannot_be_edited_is_refused_before_anything_is_written(odd, host, 
 )
 def test_however_the_configuration_directory_is_spelled_it_comes_back(odd, host, spelled):
     (odd / "conf").mkdir()
+    before = seen(odd)
     back_and_forth(odd, host, **{VARIABLES[host]: spelled.replace("{home}", str(odd))})
+    assert seen(odd) == before
 
 
 def test_a_home_that_is_spelled_with_more_than_it_needs_is_the_same_home(odd, host):

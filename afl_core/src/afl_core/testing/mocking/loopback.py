@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import contextlib
 import json
 import select
@@ -27,7 +28,7 @@ class ClientLeftError(Exception):
     """The client closed its side, or the server is closing, before the reply ended."""
 
 
-class LoopbackServer(ThreadingHTTPServer, Generic[Script, Reply, Request]):
+class LoopbackServer(ThreadingHTTPServer, abc.ABC, Generic[Script, Reply, Request]):
     """A server on a free loopback port; `close` ends every reply that is still waiting."""
 
     daemon_threads = False
@@ -42,9 +43,9 @@ class LoopbackServer(ThreadingHTTPServer, Generic[Script, Reply, Request]):
         self._guard = threading.Lock()
         super().__init__(("127.0.0.1", port), self.handler_kind())
 
+    @abc.abstractmethod
     def handler_kind(self) -> type[BaseHTTPRequestHandler]:
         """What answers a connection."""
-        raise NotImplementedError
 
     def process_request(self, request: Any, client_address: Any) -> None:
         """Remember the connection, so that `close` can end it."""
@@ -74,7 +75,7 @@ class LoopbackServer(ThreadingHTTPServer, Generic[Script, Reply, Request]):
         self.server_close()
 
 
-class LoopbackHandler(BaseHTTPRequestHandler):
+class LoopbackHandler(BaseHTTPRequestHandler, abc.ABC):
     """One connection, one request: every reply closes the connection, so that no thread outlives its client."""
 
     protocol_version = "HTTP/1.1"
@@ -115,9 +116,9 @@ class LoopbackHandler(BaseHTTPRequestHandler):
         """The path as it may be kept."""
         return self.path
 
+    @abc.abstractmethod
     def _route(self, request: Any) -> None:
         """Answer one request. Whatever it raises is the script's fault."""
-        raise NotImplementedError
 
     def _chosen(self, request: Any) -> tuple[int, Any] | None:
         """The script's step for a request, with its index, noted; None when none fits."""

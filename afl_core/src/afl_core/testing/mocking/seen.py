@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import abc
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ SECRET_HEADERS = frozenset({"x-api-key", "x-goog-api-key", "authorization", "pro
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Seen(abc.ABC):
     """One HTTP request in order of arrival.
 
     `step` is the index of the step that answered (None: no step fitted), `status` the HTTP status sent (None: still being
@@ -31,9 +32,9 @@ class Seen:
     done: bool = False
 
     @property
+    @abc.abstractmethod
     def is_message(self) -> bool:
         """Whether this asks the model to say something, and is no token count or probe."""
-        raise NotImplementedError
 
     def as_json(self) -> dict[str, Any]:
         """The request as one object for a log file."""
