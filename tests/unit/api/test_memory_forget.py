@@ -208,3 +208,13 @@ def test_old_calls_that_were_captured_expire_from_the_index_too_and_what_a_perso
 def test_what_is_not_there_cannot_be_forgotten(memory):
     with pytest.raises(StoreError, match="there is no grain"):
         memory.forget("0" * 64)
+
+
+def test_the_place_of_what_was_forgotten_last_is_not_given_again(memory):
+    memory.add("observation", content="first")
+    last = memory.add("observation", content="second")
+    memory.flush()
+    for word in ("third", "fourth"):
+        memory.forget(last)
+        last = memory.add("observation", content=word)
+        assert [one["content"] for one in memory.search(word)] == [word]

@@ -68,6 +68,29 @@ def test_the_address_depends_neither_on_key_order_nor_on_the_unicode_form(extra,
     assert address_text(one.type, one.fields) == address_text(other.type, other.fields)
 
 
+def normal(value):
+    """A value in normal form, spelled as plainly as can be."""
+    if isinstance(value, dict):
+        return {normal(name): normal(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [normal(item) for item in value]
+    if isinstance(value, str):
+        return unicodedata.normalize("NFC", value)
+    return 0.0 if type(value) is float and value == 0 else value
+
+
+PLAIN = st.sampled_from(["note", "value 7", "", "caf\u00e9", "cafe\u0301"]) | st.booleans() | st.integers(-(2**63), 2**63 - 1)
+NAMES = st.sampled_from(["note", "tool_name", "cafe\u0301"]) | TEXT
+
+
+@given(st.dictionaries(NAMES.map(lambda name: "x" + unicodedata.normalize("NFC", name)), PLAIN | VALUES, max_size=5))
+def test_any_fields_are_stored_as_the_json_library_writes_their_normal_form(fields):
+    grain = make(GrainType.STATE, fields, NOW)
+    wanted = {**normal({name: value for name, value in fields.items() if value is not None}), "namespace": "shared", "created_at": NOW}
+    assert grain.body == json.dumps(wanted, ensure_ascii=False, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    assert grain.fields == wanted
+
+
 @given(VALUES)
 def test_what_is_stored_and_read_back_has_the_same_address(value):
     grain = make(GrainType.OBSERVATION, {"content": "seen", "context": {"value": value}}, NOW)

@@ -18,9 +18,10 @@ from afl_core.api.reserved import demand, narrowed, refuse_reserved
 from afl_core.memory import erase, evidence, index, write
 from afl_core.memory.rank import DEFAULT, Ranked, Weights
 from afl_core.memory.telemetry import Telemetry, mode_of
-from afl_core.model.clock import Clock, now_ms
+from afl_core.model.clock import Clock, steady
 from afl_core.model.errors import ModelError, StoreError
 from afl_core.model.grain import DEFAULT_NS, Grain, GrainType, make
+from afl_core.model.grain_type import TYPES
 from afl_core.store import grains
 from afl_core.store.connection import explain
 from afl_core.store.cover import PLAIN, Cover
@@ -48,7 +49,7 @@ class Opened:
         scopes: Collection[str] | None = None,
         *,
         weights: Weights = DEFAULT,
-        clock: Clock = now_ms,
+        clock: Clock | None = None,
     ) -> None:
         self.path = path_of(path)
         text(ns, "ns")
@@ -61,7 +62,7 @@ class Opened:
             raise ModelError("weights are no Weights", code="AFL-MODEL-010", hint="give afl_core.memory.rank.Weights")
         self.ns, self.actor, self.index_text, self.weights = composed(ns), actor, index_text, weights
         self.scopes = narrowed(None, scopes)
-        self._clock = clock
+        self._clock = clock = steady() if clock is None else clock
         self._unindexed = 0
         mode = mode_of(telemetry)
         try:
@@ -132,12 +133,10 @@ class Opened:
         refuse_reserved(grain.ns)
         return grain
 
-    def _shaped(self, type: str, fields: Mapping[str, Any]) -> Grain:
-        try:
-            kind = GrainType(type)
-        except (ValueError, TypeError) as bad:
-            known = ", ".join(one.value for one in GrainType)
-            raise ModelError(f"{type!r} is no type of a grain; there are {known}", code="AFL-MODEL-003") from bad
+    def _shaped(self, type: Any, fields: Mapping[str, Any]) -> Grain:
+        kind = TYPES.get(type) if isinstance(type, str) else type
+        if not isinstance(kind, GrainType):
+            raise ModelError(f"{type!r} is no type of a grain; there are {', '.join(TYPES)}", code="AFL-MODEL-003")
         return make(kind, fields, self._clock(), self.ns)
 
     def _there(self, db: Connection, address: str) -> grains.Stored:

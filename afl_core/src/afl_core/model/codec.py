@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
+from json import encoder
 from typing import Any
 
 from afl_core.model.errors import ModelError
@@ -11,9 +13,22 @@ _CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",
 _COMPACT = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"), allow_nan=False)
 
 
+def _written_once_made() -> Callable[[object], str]:
+    """`_CANONICAL.encode` with its C encoder made once: `json` makes one for every text, which takes as long as writing a small one."""
+    made: Any = getattr(encoder, "c_make_encoder", None)
+    try:
+        pieces = made(None, _CANONICAL.default, encoder.encode_basestring, None, ":", ",", True, False, False)
+    except TypeError:  # a Python without it, or whose encoder takes other arguments
+        return _CANONICAL.encode
+    return lambda value: "".join(pieces(value, 0))
+
+
+_WRITE = _written_once_made()
+
+
 def canonical(value: object) -> str:
     """JSON with sorted keys, no spaces and no ASCII escapes; NaN and infinities are refused."""
-    return _CANONICAL.encode(value)
+    return _WRITE(value)
 
 
 def compact(value: object) -> str:

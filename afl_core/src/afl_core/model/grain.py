@@ -108,12 +108,15 @@ def formed(type: GrainType, fields: Mapping[str, Any], now: int, ns: str = DEFAU
 
     Raises `ModelError` (AFL-MODEL-003) for what has no canonical form.
     """
-    clean = _object({key: value for key, value in fields.items() if value is not None}, type.value, 0)
+    clean = {key: value for key, value in fields.items() if value is not None}
+    if not _is_plain(clean):
+        clean = _object(clean, type.value, 0)
     if "namespace" not in clean:
-        clean["namespace"] = ns if ns.isascii() and "\0" not in ns else _text(ns, f"{type.value}.namespace")
+        clean["namespace"] = ns if _is_plain_text(ns) else _text(ns, f"{type.value}.namespace")
+    if not TIMES.isdisjoint(clean):
+        for name in TIMES & clean.keys():
+            clean[name] = _whole(clean[name], type.value, name)
     clean.setdefault("created_at", now)
-    for name in TIMES & clean.keys():
-        clean[name] = _whole(clean[name], type.value, name)
     body = canonical(clean)
     text = _addressed(type, body)
     if len(text) > MAX_BYTES:
@@ -155,6 +158,38 @@ def stored(type: str, fields_json: str) -> Grain:
 # ---------------------------------------------------------------------------------------------------------------------------- normal form
 
 
+def _is_plain(fields: Mapping[Any, Any]) -> bool:
+    """Whether fields are in normal form as they are: texts in ASCII, flags and everyday numbers, which is what nearly all are made of."""
+    for value in fields.values():
+        kind = type(value)
+        if kind is str:
+            if not value.isascii() or "\0" in value:
+                return False
+        elif kind is int:
+            if not -_EVERYDAY < value < _EVERYDAY:
+                return False
+        elif kind is float:
+            if not 0 < value < _EVERYDAY:  # not the negative zero
+                return False
+        elif kind is not bool:
+            return False
+    return _NAMES.issuperset(fields) or all(type(name) is str and _is_plain_text(name) for name in fields)
+
+
+_EVERYDAY = 2**62
+_NAMES = frozenset(
+    (
+        *("subject", "relation", "object", "confidence", "content", "role", "namespace", "created_at", "valid_to"),
+        *("tool_name", "tool_content", "tool_call_id", "session_id", "input", "is_error", "exit_code", "duration_ms", "error"),
+    )
+)
+"""Names that most fields have, so that they need no look."""
+
+
+def _is_plain_text(text: str) -> bool:
+    return text.isascii() and "\0" not in text
+
+
 def _clean(value: Any, path: str, depth: int) -> Any:
     """NFC strings, lists for sequences, string keys only; what JSON or UTF-8 cannot hold is refused."""
     if depth > MAX_DEPTH:
@@ -181,13 +216,13 @@ def _object(value: Mapping[Any, Any], path: str, depth: int) -> dict[str, Any]:
     for key, item in value.items():
         if not isinstance(key, str):
             raise ModelError(f"{path} has a key that is not text: {key!r}", code=_INVALID)
-        name = key if key.isascii() and "\0" not in key else _text(key, f"{path} (a key)")
+        name = key if _is_plain_text(key) else _text(key, f"{path} (a key)")
         if name in clean:
             raise ModelError(f"{path} has two keys that are the same text: {name!r}", code=_INVALID)
-        if type(item) is str and item.isascii() and "\0" not in item:
-            clean[name] = item  # nearly all are, and their paths need not be spelled
+        if type(item) is str and _is_plain_text(item):
+            clean[name] = item  # most are, and their paths need not be spelled
         else:
-            clean[name] = item if type(item) is bool else _clean(item, f"{path}.{name}", depth + 1)
+            clean[name] = _clean(item, f"{path}.{name}", depth + 1)
     return clean
 
 

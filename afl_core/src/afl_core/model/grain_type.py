@@ -21,3 +21,9 @@ class GrainType(enum.Enum):
     SKILL = "skill"
     RECOMMENDATION = "recommendation"
     LESSON = "lesson"
+
+    __hash__ = object.__hash__  # each is one object; what `enum` brings runs in Python, and every grain is looked up by its type
+
+
+TYPES = {kind.value: kind for kind in GrainType}
+"""Every type by its word."""

@@ -94,19 +94,23 @@ def insert_unopposed(db: sqlite3.Connection, grain: Grain, *, signature: str | N
     return written_alone(db, _UNOPPOSED, row) == 1
 
 
-_INTO = (
-    "INSERT INTO grains (hash, type, ns, created_ms, derived_from, tool_name, is_error, signature, call_id, session_id, subject, relation, head,"
-    " fields_json, seq)"
+_COLUMNS = (
+    "hash, type, ns, created_ms, derived_from, tool_name, is_error, signature, call_id, session_id, subject, relation, head, fields_json"
 )
-_NEXT = (
-    "1 + max((SELECT coalesce(max(seq), 0) FROM grains), coalesce((SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'seq_floor'), 0))"
+_FLOOR = "SELECT CAST(value AS INTEGER) FROM meta WHERE key = 'seq_floor'"
+_LAST = "SELECT coalesce(max(seq), 0) FROM grains"
+_INSERT = (
+    f"INSERT INTO grains ({_COLUMNS}, seq)"  # noqa: S608 - fixed texts
+    f" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1 + max(({_LAST}), coalesce(({_FLOOR}), 0)))"
 )
-_INSERT = f"{_INTO} VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {_NEXT})"
-_UNOPPOSED = (
-    f"{_INTO} SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, {_NEXT} WHERE {SAME_SCHEMA}"  # noqa: S608 - fixed texts
-    " AND NOT EXISTS (SELECT 1 FROM tombstones) AND NOT EXISTS (SELECT 1 FROM grains WHERE hash = ?1)"
+_NOTHING_OPPOSES = (
+    f"{SAME_SCHEMA} AND NOT EXISTS (SELECT 1 FROM tombstones) AND coalesce(({_FLOOR}) <= ({_LAST}), 1)"  # noqa: S608 - fixed texts
     " AND NOT EXISTS (SELECT 1 FROM grains WHERE ns = ?3 AND subject = ?11 AND relation = ?12 AND head > 0)"
     " AND NOT EXISTS (SELECT 1 FROM grains WHERE call_id = ?9 AND +session_id = ?10 AND +ns = ?3)"
+)
+_UNOPPOSED = (  # without its address a row is ignored; a `SELECT ... WHERE` of the same table would be gathered in a table of its own first
+    f"INSERT OR IGNORE INTO grains ({_COLUMNS})"  # noqa: S608 - fixed texts
+    f" VALUES (CASE WHEN {_NOTHING_OPPOSES} THEN ?1 END, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
 )
 
 

@@ -12,7 +12,7 @@ APPLICATION_ID = 0x41464C31
 PAGE_BYTES = 8192
 """Of a home's database: several messages fit into one page, so that storing them writes little more than their text."""
 
-MEMORY_PAGE_BYTES = 4096
+MEMORY_PAGE_BYTES = 2048
 """Of a memory file of its own: grains are small, and every commit writes whole pages."""
 
 EVIDENCE = """
