@@ -207,6 +207,39 @@ def test_two_threads_that_fork_at_once_each_give_back_what_they_took():
     assert (done.returncode, done.stderr) == (0, "")
 
 
+FORKED_WHILE_OPENED = """
+import os, sys, threading
+from afl_core.store import inherited
+
+sys.setswitchinterval(1e-6)  # threads take turns within a loop
+many, done = [threading.RLock() for _ in range(2_000)], threading.Event()
+for lock in many:
+    inherited.held_at_fork(lock)
+
+def opens():
+    while not done.is_set():
+        some = [threading.RLock() for _ in range(500)]
+        for lock in some:
+            inherited.held_at_fork(lock)
+
+opener = threading.Thread(target=opens)
+opener.start()
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+done.set()
+opener.join()
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_files_may_be_opened_while_another_thread_forks():
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED_WHILE_OPENED], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 FORKED_WHILE_NOTED = """
 import os, sys, threading
 from afl_core.memory.telemetry import Telemetry

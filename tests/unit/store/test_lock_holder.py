@@ -66,7 +66,9 @@ def test_the_process_is_named_without_its_arguments(memory):
 def test_another_connection_of_this_process_is_told_from_another_process(memory):
     with contextlib.closing(sqlite3.connect(memory.path, isolation_level=None)) as other:
         other.execute("BEGIN IMMEDIATE")
-        assert f"this process ({os.getpid()})" in refused(memory).sentence
+        bad = refused(memory)
+    assert f"this process ({os.getpid()})" in bad.sentence
+    assert bad.hint == "try again; commit or close the other connection"
 
 
 @linux

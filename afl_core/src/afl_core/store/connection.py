@@ -171,10 +171,10 @@ def _name(db: sqlite3.Connection) -> str:
 
 
 def _locked(path: str) -> StoreError:
-    from afl_core.store.holder import command, holders
+    from afl_core.store.holder import advice, command, holders
 
     if held := holders(path):
-        return StoreError(f"{path} is locked by {', '.join(held)}", code="AFL-STORE-005", hint="try again; end that process if it hangs")
+        return StoreError(f"{path} is locked by {', '.join(held)}", code="AFL-STORE-005", hint=advice(held))
     return StoreError(f"{path} is locked by another process", code="AFL-STORE-005", hint=f"try again; {command(path)}")
 
 

@@ -14,6 +14,7 @@ LOCKS = "/proc/locks"
 PROCESSES = "/proc"
 _NAMED = 3
 """Holders that are named."""
+_THIS = "this process"
 
 
 def holders(database: str) -> list[str]:
@@ -25,6 +26,13 @@ def holders(database: str) -> list[str]:
         return []  # not Linux, or hidden
     found = [*_pids(lines, database + "-shm", _WRITE_BYTE), *_pids(lines, database, None)]
     return [_told(pid) for pid in dict.fromkeys(found)][:_NAMED]
+
+
+def advice(held: list[str]) -> str:
+    """The next step for who waits for these."""
+    if all(one.startswith(_THIS) for one in held):
+        return "try again; commit or close the other connection"
+    return "try again; end that process if it hangs"
 
 
 def command(database: str) -> str:
@@ -70,7 +78,7 @@ def _has_open(pid: str, path: str) -> bool:
 def _told(pid: int) -> str:
     """A process by its name. Never its arguments: they may hold anything."""
     if pid == os.getpid():
-        return f"this process ({pid}), by another connection"
+        return f"{_THIS} ({pid}), by another connection"
     try:
         with open(os.path.join(PROCESSES, str(pid), "cmdline"), "rb") as file:
             called, _, more = file.read(4_096).partition(b"\0")
