@@ -40,11 +40,10 @@ def held_at_fork(lock: Any, turn: int = 0) -> None:
 
 def _take() -> None:
     """Waits for transactions to end, and goes on without a lock that does not come free: two threads may wait for each other's."""
-    _FORKING.taken = taken = []
     living = [lock for reference in _LOCKS.keyrefs() if (lock := reference()) is not None]  # a list made at once: other threads open files
-    for lock in sorted(living, key=lambda one: _LOCKS.get(one, 0)):
-        if lock.acquire(timeout=WAIT_S):
-            taken.append(lock)
+    taken: list[Any] = []
+    _FORKING.taken = taken
+    taken += (lock for lock in sorted(living, key=lambda one: _LOCKS.get(one, 0)) if lock.acquire(timeout=WAIT_S))
 
 
 def _release() -> None:
