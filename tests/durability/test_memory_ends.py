@@ -178,7 +178,7 @@ class Turn:
 
     def release(self):
         self.lock.release()
-        second.wait(5)
+        second.wait(0.3)
 
 def fork():
     child = os.fork()
@@ -237,6 +237,96 @@ opener.join()
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_files_may_be_opened_while_another_thread_forks():
     done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED_WHILE_OPENED], capture_output=True, text=True)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+FORKED_WHILE_ASKED = """
+import os, signal, sys, threading
+from afl_core import Memory
+
+path, does = sys.argv[1:]
+memory, done = Memory(path, telemetry="off"), threading.Event()
+memory.add_fact("a", "b", "c")
+
+def opens():
+    Memory(path + ".other", telemetry="off").close()
+
+ask = {
+    "recall": lambda: memory.recall("a"),
+    "search": lambda: memory.search("c"),
+    "add": lambda: memory.add_fact("a", "b", "c"),
+    "batch": lambda: memory.add_batch([{"type": "observation", "content": str(os.urandom(8))}] * 20),
+    "open": opens,
+}[does]
+
+def asks():
+    while not done.is_set():
+        ask()
+
+asker = threading.Thread(target=asks)
+asker.start()
+for number in range(60):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(30)  # one that hangs is killed
+        memory.add_fact(f"child {number}", "says", "hello")
+        os._exit(0)
+    ended = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if ended:
+        done.set()
+        sys.exit(f"child {number} ended with {ended}")
+done.set()
+asker.join()
+assert all(memory.latest(f"child {number}", "says") for number in range(60))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+@pytest.mark.parametrize("does", ["recall", "search", "add", "batch", "open"])
+def test_a_child_that_is_forked_while_another_thread_asks_can_write(tmp_path, does):
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", FORKED_WHILE_ASKED, str(tmp_path / "m.afl"), does], capture_output=True, text=True
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+FORKED_IN_A_FORK = """
+import os, signal, threading, time
+from afl_core.store import inherited
+
+free, busy, held = threading.RLock(), threading.RLock(), threading.Event()
+inherited.held_at_fork(free)
+inherited.held_at_fork(busy, turn=1)
+
+def holds():
+    with busy:
+        held.set()
+        time.sleep(0.5)
+
+def fork(*_signal):
+    child = os.fork()
+    if child == 0:
+        os._exit(0)
+    os.waitpid(child, 0)
+
+holder = threading.Thread(target=holds)
+holder.start()
+held.wait()
+signal.signal(signal.SIGALRM, fork)
+signal.setitimer(signal.ITIMER_REAL, 0.1)  # in the middle of the wait for the lock that is busy
+fork()
+holder.join()
+found = []
+looks = threading.Thread(target=lambda: found.extend([free.acquire(timeout=1), busy.acquire(timeout=1), inherited.CALLS.acquire(timeout=1)]))
+looks.start()
+looks.join()
+assert found == [True] * 3, found
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_signal_that_forks_in_the_middle_of_a_fork_leaves_no_lock_taken():
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED_IN_A_FORK], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from afl_core.model.errors import ModelError
-from afl_core.model.grain import GrainType, address_text, make, stored
+from afl_core.model.grain import GrainType, make, stored
 
 NOW = 1_767_225_600_000
 TEXT = st.text(st.characters(exclude_categories=("Cs",), exclude_characters="\0"), max_size=12)
@@ -46,7 +46,7 @@ def test_the_canonical_form_and_the_address_of_a_fact_are_pinned():
         '{"fields":{"confidence":0.5,"created_at":1767225600000,"namespace":"shared","object":"tea","relation":"serves",'
         '"subject":"caf\u00e9"},"type":"fact","v":1}'
     )
-    assert address_text(grain.type, grain.fields) == text.encode()
+    assert f'{{"fields":{grain.body},"type":"fact","v":1}}' == text
     assert grain.hash == hashlib.sha256(text.encode()).hexdigest()
     assert grain.hash == "f1e028d8f1656e439de6a2a376d074d9b4c1272dc3f43a51d6dd7f70bade4f5f"
 
@@ -65,7 +65,7 @@ def test_the_address_depends_neither_on_key_order_nor_on_the_unicode_form(extra,
     shuffled = {unicodedata.normalize("NFD", key): extra[key] for key in keys}
     other = make(GrainType.STATE, {"context": shuffled}, NOW)
     assert one.hash == other.hash
-    assert address_text(one.type, one.fields) == address_text(other.type, other.fields)
+    assert one.body == other.body
 
 
 def normal(value):
@@ -156,6 +156,16 @@ def test_a_grain_that_is_not_in_shape_is_refused_and_the_field_is_named(type, fi
         make(type, fields, NOW)
     assert refused.value.code == "AFL-MODEL-003"
     assert named in refused.value.sentence
+
+
+@pytest.mark.parametrize("tells", [1.5, float("nan"), True, "soon", [1]])
+def test_a_clock_that_tells_no_time_is_refused(tells):
+    with pytest.raises(ModelError, match=r"state\.created_at is not a time in whole milliseconds"):
+        make(GrainType.STATE, {}, tells)
+
+
+def test_a_clock_that_tells_whole_milliseconds_as_a_float_makes_the_same_grain():
+    assert make(GrainType.STATE, {}, float(NOW)) == make(GrainType.STATE, {}, NOW)
 
 
 def test_nesting_without_end_is_refused():

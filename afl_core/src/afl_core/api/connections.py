@@ -54,12 +54,14 @@ class Connections:
 
     def enter(self) -> None:
         """A call of this thread begins. Says so before it looks whether the file was closed, as `close` says that before it looks for calls."""
+        inherited.CALLS.enter()
         self._uses()[0] += 1
 
     def leave(self) -> None:
         """It has ended."""
         uses = self._uses()
         uses[0] = max(0, uses[0] - 1)  # a child may have been forked inside of it
+        inherited.CALLS.leave()
         if self._closed and not uses[0]:
             self._close_unused()
 

@@ -22,7 +22,7 @@ from afl_core.model.clock import Clock, steady
 from afl_core.model.errors import ModelError, StoreError
 from afl_core.model.grain import DEFAULT_NS, Grain, GrainType, make
 from afl_core.model.grain_type import TYPES
-from afl_core.store import grains
+from afl_core.store import grains, inherited
 from afl_core.store.connection import explain
 from afl_core.store.cover import PLAIN, Cover
 from afl_core.store.migrate import drop_backups, open_or_create
@@ -62,11 +62,14 @@ class Opened:
             raise ModelError("weights are no Weights", code="AFL-MODEL-010", hint="give afl_core.memory.rank.Weights")
         self.ns, self.actor, self.index_text, self.weights = composed(ns), actor, index_text, weights
         self.scopes = narrowed(None, scopes)
-        self._clock = clock = steady() if clock is None else clock
+        self._clock = steady() if clock is None else clock
         self._unindexed = 0
-        mode = mode_of(telemetry)
+        with inherited.CALLS:
+            self._open(passphrase, mode_of(telemetry))
+
+    def _open(self, passphrase: str | None, telemetry: str) -> None:
         try:
-            open_or_create(self.path, clock=clock)
+            open_or_create(self.path, clock=self._clock)
         except OSError as bad:
             raise understood(bad) from bad
         except sqlite3.Error as bad:
@@ -74,7 +77,7 @@ class Opened:
         self._files = Connections(self.path)
         try:
             self._cover: Cover = self._unlock(passphrase)
-            self._telemetry = Telemetry(self.path + SIDECAR, mode, clock, self._cover, lambda: self._files.read(erase.last)[1])
+            self._telemetry = Telemetry(self.path + SIDECAR, telemetry, self._clock, self._cover, lambda: self._files.read(erase.last)[1])
             self._finish_forgetting(quietly=True)
         except BaseException:
             self._files.close()
@@ -89,7 +92,8 @@ class Opened:
     def close(self) -> None:
         """Write what telemetry holds and close the file; may be called again. What is not indexed yet is indexed at the next search."""
         self._telemetry.close()
-        self._files.close()
+        with inherited.CALLS:
+            self._files.close()
 
     @used
     def is_a_homes(self) -> bool:
@@ -128,7 +132,7 @@ class Opened:
         demand(self.scopes, "write")
         return self._files.in_turn(lambda db: write.add_unopposed(db, grain, cover=self._cover))
 
-    def _made(self, type: str, fields: Mapping[str, Any]) -> Grain:
+    def _made(self, type: Any, fields: Mapping[str, Any]) -> Grain:
         grain = self._shaped(type, fields)
         refuse_reserved(grain.ns)
         return grain

@@ -27,8 +27,11 @@ def now_ms() -> int:
 
 
 def steady() -> Clock:
-    """`now_ms` for something that asks often: whether `AFL_NOW_MS` freezes it is looked up once, here."""
-    return now_ms if os.environ.get("AFL_NOW_MS") else _running
+    """A clock for something that asks often: what `AFL_NOW_MS` says is looked up once, here."""
+    if not os.environ.get("AFL_NOW_MS"):
+        return _running
+    frozen = now_ms()
+    return lambda: frozen
 
 
 def _running() -> int:

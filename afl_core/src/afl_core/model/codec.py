@@ -18,6 +18,7 @@ def _written_once_made() -> Callable[[object], str]:
     made: Any = getattr(encoder, "c_make_encoder", None)
     try:
         pieces = made(None, _CANONICAL.default, encoder.encode_basestring, None, ":", ",", True, False, False)
+        "".join(pieces("", 0))
     except TypeError:  # a Python without it, or whose encoder takes other arguments
         return _CANONICAL.encode
     return lambda value: "".join(pieces(value, 0))

@@ -27,7 +27,6 @@ __all__ = [
     "Grain",
     "GrainType",
     "HeadKey",
-    "address_text",
     "formed",
     "kept",
     "make",
@@ -116,7 +115,8 @@ def formed(type: GrainType, fields: Mapping[str, Any], now: int, ns: str = DEFAU
     if not TIMES.isdisjoint(clean):
         for name in TIMES & clean.keys():
             clean[name] = _whole(clean[name], type.value, name)
-    clean.setdefault("created_at", now)
+    if "created_at" not in clean:
+        clean["created_at"] = now if now.__class__ is int else _whole(now, type.value, "created_at")
     body = canonical(clean)
     text = _addressed(type, body)
     if len(text) > MAX_BYTES:
@@ -129,13 +129,8 @@ def unfit(grain: Grain) -> str:
     return broken(grain.type, grain.fields)
 
 
-def address_text(type: GrainType, fields: Mapping[str, Any]) -> bytes:
-    """The canonical form: compact JSON with sorted keys of format version, type and fields, UTF-8."""
-    return _addressed(type, canonical(fields))
-
-
 def _addressed(type: GrainType, body: str) -> bytes:
-    """`canonical({"fields": ..., "type": ..., "v": ...})` around fields that are canonical already."""
+    """The canonical form: compact JSON with sorted keys of fields, type and format version, UTF-8; around fields that are written already."""
     return f'{{"fields":{body}{_ENDS[type]}'.encode()
 
 
@@ -169,7 +164,7 @@ def _is_plain(fields: Mapping[Any, Any]) -> bool:
             if not -_EVERYDAY < value < _EVERYDAY:
                 return False
         elif kind is float:
-            if not 0 < value < _EVERYDAY:  # not the negative zero
+            if not 0 < value < _EVERYDAY:  # shares are; the negative zero is to become a plain one
                 return False
         elif kind is not bool:
             return False

@@ -121,13 +121,7 @@ def writing(db: sqlite3.Connection, *, durable: bool = False) -> Iterator[sqlite
         except sqlite3.OperationalError as bad:
             raise explain(bad, _name(db)) from bad
         try:
-            version = db.execute("PRAGMA user_version").fetchone()[0]
-            if version != SCHEMA_VERSION:
-                raise StoreError(
-                    f"the database was upgraded to schema {version} while this process ran",
-                    code="AFL-STORE-003",
-                    hint="start the command again with the new version",
-                )
+            _refuse_another_schema(db)
             yield db
             db.execute("COMMIT")
         except sqlite3.DatabaseError as bad:
@@ -157,7 +151,19 @@ def written_alone(db: sqlite3.Connection, statement: str, values: Sequence[objec
     except sqlite3.DatabaseError as bad:
         if isinstance(bad, (sqlite3.IntegrityError, sqlite3.ProgrammingError)):
             raise
+        with contextlib.suppress(sqlite3.Error):
+            _refuse_another_schema(db)  # which may lack a column that the statement names
         raise explain(bad, _name(db)) from bad
+
+
+def _refuse_another_schema(db: sqlite3.Connection) -> None:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version != SCHEMA_VERSION:
+        raise StoreError(
+            f"the database was upgraded to schema {version} while this process ran",
+            code="AFL-STORE-003",
+            hint="start the command again with the new version",
+        )
 
 
 def _rollback(db: sqlite3.Connection) -> None:

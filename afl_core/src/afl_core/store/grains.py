@@ -30,7 +30,8 @@ class Stored:
 FORKED = 2
 """In `head`: one of several; 1 is the only one, 0 none."""
 
-# In `meta`, `seq_floor` is the largest seq that was deleted: none is given twice, for the text index and other readers remember how far they came.
+# In `meta`, `seq_floor` is the largest seq that was deleted while it was the last: none is given twice, for the text index and other readers
+# remember how far they came.
 _STORED = "SELECT seq, hash, type, superseded_by, derived_from, fields_json FROM grains"
 
 
@@ -88,10 +89,12 @@ def insert_all(db: sqlite3.Connection, signed: Sequence[tuple[Grain, str | None]
 def insert_unopposed(db: sqlite3.Connection, grain: Grain, *, signature: str | None = None, cover: Cover = PLAIN) -> bool:
     """Insert a grain, the head of its thing where it has one, in a transaction of its own, if nothing has to be decided.
 
-    False, and nothing is written: it is there already, or its call is; its thing has a head; some values are kept out; the schema is another.
+    False, and nothing is written: it is there already, or its call is; its thing has a head; some values are kept out; the grains that came last
+    were deleted; the schema is another.
     """
     row = _row(grain, None, signature, head=grain.type in HEADED, cover=cover)
-    return written_alone(db, _UNOPPOSED, row) == 1
+    ns, call_id, session_id, subject, relation = row[2], row[8], row[9], row[10], row[11]
+    return written_alone(db, _UNOPPOSED, (ns, subject, relation, call_id, session_id, ns, *row)) == 1
 
 
 _COLUMNS = (
@@ -105,12 +108,14 @@ _INSERT = (
 )
 _NOTHING_OPPOSES = (
     f"{SAME_SCHEMA} AND NOT EXISTS (SELECT 1 FROM tombstones) AND coalesce(({_FLOOR}) <= ({_LAST}), 1)"  # noqa: S608 - fixed texts
-    " AND NOT EXISTS (SELECT 1 FROM grains WHERE ns = ?3 AND subject = ?11 AND relation = ?12 AND head > 0)"
-    " AND NOT EXISTS (SELECT 1 FROM grains WHERE call_id = ?9 AND +session_id = ?10 AND +ns = ?3)"
+    " AND NOT EXISTS (SELECT 1 FROM grains WHERE ns = ? AND subject = ? AND relation = ? AND head > 0)"
+    " AND NOT EXISTS (SELECT 1 FROM grains WHERE call_id = ? AND +session_id = ? AND +ns = ?)"
 )
-_UNOPPOSED = (  # without its address a row is ignored; a `SELECT ... WHERE` of the same table would be gathered in a table of its own first
+# A row must have an address, so one that gets none is ignored, and so is whatever else breaks a rule of the table: looking at it the slow way tells.
+# A `SELECT ... WHERE` of the same table would do too, but gathers its rows in a table of its own first.
+_UNOPPOSED = (
     f"INSERT OR IGNORE INTO grains ({_COLUMNS})"  # noqa: S608 - fixed texts
-    f" VALUES (CASE WHEN {_NOTHING_OPPOSES} THEN ?1 END, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14)"
+    f" VALUES (CASE WHEN {_NOTHING_OPPOSES} THEN ? END, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 )
 
 
@@ -188,11 +193,16 @@ def delete(db: sqlite3.Connection, address: str) -> None:
     db.execute("UPDATE grains SET superseded_by = ? WHERE superseded_by = ?", (row[1] or WITHDRAWN, address))
     if row[1] is not None:
         db.execute("UPDATE grains SET derived_from = ? WHERE hash = ? AND derived_from = ?", (row[2], row[1], address))
-    if row[0] > last_seq(db):
+    give_up_place(db, row[0])
+
+
+def give_up_place(db: sqlite3.Connection, seq: int) -> None:
+    """Say that the grain of this place was deleted: the place is not given to another one."""
+    if seq > last_seq(db):
         db.execute(
             "INSERT INTO meta (key, value) VALUES ('seq_floor', ?) ON CONFLICT (key) DO UPDATE"
             " SET value = max(CAST(value AS INTEGER), CAST(excluded.value AS INTEGER))",
-            (str(row[0]),),
+            (str(seq),),
         )
 
 

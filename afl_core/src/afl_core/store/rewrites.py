@@ -137,12 +137,13 @@ def _text(db: sqlite3.Connection, column: Column, key: str) -> str | None:
 
 def put_grain(db: sqlite3.Connection, hash: str, before: str, grain: Grain, signature: str | None) -> None:
     """Put a grain in the place of another in every respect: head, successor, revision. The old row goes, and its address is not kept."""
-    row = db.execute("SELECT superseded_by, derived_from, fields_json, head FROM grains WHERE hash = ?", (hash,)).fetchone()
+    row = db.execute("SELECT superseded_by, derived_from, fields_json, head, seq FROM grains WHERE hash = ?", (hash,)).fetchone()
     if row is None:
         return
     if row[2] != before:
         raise MovedError(hash)
     db.execute("DELETE FROM grains WHERE hash = ?", (hash,))
+    grains.give_up_place(db, row[4])
     if grains.get(db, grain.hash) is None:
         grains.insert(db, grain, derived_from=row[1], signature=signature)
         grains.set_superseded(db, grain.hash, row[0])
