@@ -107,14 +107,20 @@ def test_a_locked_file_is_waited_for_and_then_it_is_said_who_to_look_for(tmp_pat
         holds.close()
 
 
-def test_a_file_that_another_version_migrated_meanwhile_is_written_no_more(tmp_path):
+@pytest.mark.parametrize("renamed", [(), ("call_id",), ("fields_json", "hash")])
+def test_a_file_that_another_version_migrated_meanwhile_is_written_no_more(tmp_path, renamed):
     path = tmp_path / "m.afl"
     with Memory(path, telemetry="off") as memory:
         other = sqlite3.connect(path)
+        for column in renamed:
+            other.execute(f"ALTER TABLE grains RENAME COLUMN {column} TO {column}_of_a_later_day")
         other.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION + 1}")
         other.close()
         with pytest.raises(StoreError) as refused:
             memory.add_fact("a", "b", "c")
+        assert refused.value.code == "AFL-STORE-003"
+        with pytest.raises(StoreError) as refused:
+            memory.add_batch([{"type": "observation", "content": "a"}])
         assert refused.value.code == "AFL-STORE-003"
 
 

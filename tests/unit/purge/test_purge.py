@@ -13,7 +13,7 @@ from afl_core.changes.history import body_of
 from afl_core.model.errors import RedactionError
 from afl_core.model.grain import GrainType, formed, stored
 from afl_core.redaction.chain import Chain
-from afl_core.store import audit, cursors, grains, index_state, lessons, texts
+from afl_core.store import audit, cursors, grains, index_state, lessons, rewrites, texts
 from afl_core.store.connection import writing
 
 
@@ -241,3 +241,12 @@ def test_every_text_column_of_the_schema_is_looked_through_or_has_a_reason_why_n
     reasons = [column for columns in texts.NO_WORDS.values() for column in columns]
     named = [*(f"{column.table}.{column.name}" for column in texts.WORDS), *texts.COPIES, *reasons]
     assert sorted(named) == sorted(found)
+
+
+def test_the_last_grain_gets_a_place_that_none_had_when_it_is_rewritten(world):
+    said, meant = (formed(GrainType.OBSERVATION, {"content": word}, 1) for word in ("said", "meant"))
+    with writing(world.db) as db:
+        grains.insert(db, said)
+        taken = grains.last_seq(db)
+        rewrites.put_grain(db, said.hash, said.body, meant, None)
+        assert [one.grain for one in grains.in_order(db, taken, 10)] == [meant]
