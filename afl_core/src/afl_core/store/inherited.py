@@ -80,7 +80,7 @@ class _Calls:
 
     def _begin(self, under_way: dict[int, int]) -> None:
         self._turn = threading.RLock()
-        self._shut = False
+        self._shut = 0  # how many forks, one inside of another
         self._opened = threading.Event()
         self._under_way = under_way  # thread -> how many, one inside of another
 
@@ -110,7 +110,7 @@ class _Calls:
         if not self._turn.acquire(timeout=timeout):
             return False
         self._opened.clear()
-        self._shut = True
+        self._shut += 1
         until = time.monotonic() + timeout
         me = threading.get_ident()
         while any(many for thread, many in list(self._under_way.items()) if thread != me):
@@ -122,8 +122,9 @@ class _Calls:
 
     def release(self) -> None:
         """Let calls begin again."""
-        self._shut = False
-        self._opened.set()
+        self._shut -= 1
+        if not self._shut:
+            self._opened.set()
         self._turn.release()
 
     def after_fork(self) -> None:
