@@ -148,7 +148,7 @@ memory.close()
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_child_that_is_forked_in_the_middle_of_another_threads_write_can_write(tmp_path):
-    done = subprocess.run([sys.executable, "-c", FORKED, str(tmp_path / "m.afl")], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKED, str(tmp_path / "m.afl")], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
 

