@@ -25,8 +25,8 @@ ID_DIGITS = 12
 def handle(db: sqlite3.Connection, review_id: str) -> str:
     """The beginning of a review's id that no other review has."""
     near = db.execute(
-        "SELECT (SELECT max(review_id) FROM reviews WHERE review_id < ?1), (SELECT min(review_id) FROM reviews WHERE review_id > ?1)",
-        (review_id,),
+        "SELECT (SELECT max(review_id) FROM reviews WHERE review_id < ?), (SELECT min(review_id) FROM reviews WHERE review_id > ?)",
+        (review_id, review_id),
     ).fetchone()
     return review_id[: max(ID_DIGITS, *(_shared(review_id, other or "") + 1 for other in near))]
 
