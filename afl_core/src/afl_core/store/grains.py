@@ -92,9 +92,14 @@ def insert_unopposed(db: sqlite3.Connection, grain: Grain, *, signature: str | N
     False, and nothing is written: it is there already, or its call is; its thing has a head; some values are kept out; the grains that came last
     were deleted; the schema is another.
     """
-    row = _row(grain, None, signature, head=grain.type in HEADED, cover=cover)
-    ns, call_id, session_id, subject, relation = row[2], row[8], row[9], row[10], row[11]
-    return written_alone(db, _UNOPPOSED, (ns, subject, relation, call_id, session_id, ns, *row)) == 1
+    is_head = grain.type in HEADED
+    row = _row(grain, None, signature, head=is_head, cover=cover)
+    ns, call_id, session_id = row[2], row[8], row[9]
+    if is_head:
+        return written_alone(db, _AS_HEAD, (ns, row[10], row[11], *row)) == 1
+    if call_id is not None and session_id is not None:
+        return written_alone(db, _AS_CALL, (call_id, session_id, ns, *row)) == 1
+    return written_alone(db, _ALONE, row) == 1
 
 
 _COLUMNS = (
@@ -106,17 +111,24 @@ _INSERT = (
     f"INSERT INTO grains ({_COLUMNS}, seq)"  # noqa: S608 - fixed texts
     f" VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1 + max(({_LAST}), coalesce(({_FLOOR}), 0)))"
 )
-_NOTHING_OPPOSES = (
-    f"{SAME_SCHEMA} AND NOT EXISTS (SELECT 1 FROM tombstones) AND coalesce(({_FLOOR}) <= ({_LAST}), 1)"  # noqa: S608 - fixed texts
-    " AND NOT EXISTS (SELECT 1 FROM grains WHERE ns = ? AND subject = ? AND relation = ? AND head > 0)"
-    " AND NOT EXISTS (SELECT 1 FROM grains WHERE call_id = ? AND +session_id = ? AND +ns = ?)"
-)
-# A row must have an address, so one that gets none is ignored, and so is whatever else breaks a rule of the table: looking at it the slow way tells.
-# A `SELECT ... WHERE` of the same table would do too, but gathers its rows in a table of its own first.
-_UNOPPOSED = (
-    f"INSERT OR IGNORE INTO grains ({_COLUMNS})"  # noqa: S608 - fixed texts
-    f" VALUES (CASE WHEN {_NOTHING_OPPOSES} THEN ? END, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-)
+
+
+def _unless(opposed: str) -> str:
+    """The statement that inserts a row unless something is to be decided first.
+
+    A row must have an address, so one that gets none is ignored, and so is whatever else breaks a rule of the table: looking at it the slow way
+    tells. A `SELECT ... WHERE` of the same table would do too, but gathers its rows in a table of its own first.
+    """
+    free = f"{SAME_SCHEMA} AND NOT EXISTS (SELECT 1 FROM tombstones) AND coalesce(({_FLOOR}) <= ({_LAST}), 1)"  # noqa: S608 - fixed texts
+    return (
+        f"INSERT OR IGNORE INTO grains ({_COLUMNS})"  # noqa: S608 - fixed texts
+        f" VALUES (CASE WHEN {free}{opposed} THEN ? END, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+    )
+
+
+_ALONE = _unless("")
+_AS_HEAD = _unless(" AND NOT EXISTS (SELECT 1 FROM grains WHERE ns = ? AND subject = ? AND relation = ? AND head > 0)")
+_AS_CALL = _unless(" AND NOT EXISTS (SELECT 1 FROM grains WHERE call_id = ? AND +session_id = ? AND +ns = ?)")
 
 
 def _row(grain: Grain, derived_from: str | None, signature: str | None, *, head: bool, cover: Cover) -> tuple[Any, ...]:
