@@ -10,13 +10,14 @@ import contextlib
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator
-from typing import NamedTuple, TypeVar
+from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
 from afl_core.model.errors import StoreError
 from afl_core.store import inherited
 from afl_core.store.connection import connect, writing
 
 Done = TypeVar("Done")
+Given = ParamSpec("Given")
 
 
 class _Held(NamedTuple):
@@ -79,10 +80,10 @@ class Connections:
         with self._lock, writing(self.reader(), durable=durable) as db:
             yield db
 
-    def in_turn(self, write: Callable[[sqlite3.Connection], Done]) -> Done:
+    def in_turn(self, write: Callable[Concatenate[sqlite3.Connection, Given], Done], *given: Given.args, **named: Given.kwargs) -> Done:
         """Let something write that is a transaction of its own; writers of other threads wait here."""
         with self._lock:
-            return write(self.reader())
+            return write(self.reader(), *given, **named)
 
     def close(self) -> None:
         """Close every thread's connection, those in use when they are not any more."""

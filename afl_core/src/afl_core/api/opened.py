@@ -14,7 +14,7 @@ from typing import Any, Self
 from afl_core.api.connections import Connections
 from afl_core.api.errors import understood
 from afl_core.api.given import composed, path_of, text, used
-from afl_core.api.reserved import demand, narrowed, refuse_reserved
+from afl_core.api.reserved import demand, is_reserved, narrowed, refuse_reserved
 from afl_core.memory import erase, evidence, index, write
 from afl_core.memory.rank import DEFAULT, Ranked, Weights
 from afl_core.memory.telemetry import Telemetry, mode_of
@@ -61,6 +61,7 @@ class Opened:
         if not isinstance(weights, Weights):
             raise ModelError("weights are no Weights", code="AFL-MODEL-010", hint="give afl_core.memory.rank.Weights")
         self.ns, self.actor, self.index_text, self.weights = composed(ns), actor, index_text, weights
+        self._free_ns = None if is_reserved(self.ns) else self.ns
         self.scopes = narrowed(None, scopes)
         self._clock = steady() if clock is None else clock
         self._unindexed = 0
@@ -130,11 +131,12 @@ class Opened:
     def _added(self, grain: Grain) -> bool:
         """Whether a grain could be added as it is; False: something has to be looked at first."""
         demand(self.scopes, "write")
-        return self._files.in_turn(lambda db: write.add_unopposed(db, grain, cover=self._cover))
+        return self._files.in_turn(write.add_unopposed, grain, self._cover)
 
     def _made(self, type: Any, fields: Mapping[str, Any]) -> Grain:
         grain = self._shaped(type, fields)
-        refuse_reserved(grain.ns)
+        if grain.fields["namespace"] != self._free_ns:
+            refuse_reserved(grain.ns)
         return grain
 
     def _shaped(self, type: Any, fields: Mapping[str, Any]) -> Grain:

@@ -19,6 +19,11 @@ class ScopeError(AflError):
     code = "AFL-SCOPE-001"
 
 
+def is_reserved(ns: str) -> bool:
+    """Whether a namespace has an owner, or means every one."""
+    return ns == EVERY_NS or ns in RESERVED or ns.startswith(RESERVED_BEGINNINGS)
+
+
 def refuse_reserved(ns: str) -> None:
     """Raise `ModelError` (AFL-MODEL-006) for a namespace that capture, reviews or the loop own, and for the word that means every one."""
     if ns == EVERY_NS:
@@ -27,7 +32,7 @@ def refuse_reserved(ns: str) -> None:
             code="AFL-MODEL-006",
             hint="use another namespace; lessons are changed with: afl memory",
         )
-    if ns in RESERVED or ns.startswith(RESERVED_BEGINNINGS):
+    if is_reserved(ns):
         raise ModelError(
             f"namespace {ns!r} is written only by its owner",
             code="AFL-MODEL-006",

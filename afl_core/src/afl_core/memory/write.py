@@ -45,12 +45,12 @@ def add(db: sqlite3.Connection, grain: Grain, *, cover: Cover = PLAIN) -> str:
     return grain.hash
 
 
-def add_unopposed(db: sqlite3.Connection, grain: Grain, *, cover: Cover = PLAIN) -> bool:
+def add_unopposed(db: sqlite3.Connection, grain: Grain, cover: Cover = PLAIN) -> bool:
     """`add` and `record_call` in a transaction of their own for the grains that nothing stands against, which are nearly all.
 
     False, and nothing is written, where something has to be looked at.
     """
-    return grains.insert_unopposed(db, grain, signature=_signature(grain), cover=cover)
+    return grains.insert_unopposed(db, grain, None if grain.type is not GrainType.TOOL else _signature(grain), cover)
 
 
 def add_all(db: sqlite3.Connection, many: Sequence[Grain], *, cover: Cover = PLAIN) -> list[str]:

@@ -86,7 +86,7 @@ def insert_all(db: sqlite3.Connection, signed: Sequence[tuple[Grain, str | None]
     db.executemany(_INSERT, [_row(grain, None, signature, head=False, cover=cover) for grain, signature in signed])
 
 
-def insert_unopposed(db: sqlite3.Connection, grain: Grain, *, signature: str | None = None, cover: Cover = PLAIN) -> bool:
+def insert_unopposed(db: sqlite3.Connection, grain: Grain, signature: str | None = None, cover: Cover = PLAIN) -> bool:
     """Insert a grain, the head of its thing where it has one, in a transaction of its own, if nothing has to be decided.
 
     False, and nothing is written: it is there already, or its call is; its thing has a head; some values are kept out; the grains that came last
@@ -119,7 +119,8 @@ def _unless(opposed: str) -> str:
     A row must have an address, so one that gets none is ignored, and so is whatever else breaks a rule of the table: looking at it the slow way
     tells. A `SELECT ... WHERE` of the same table would do too, but gathers its rows in a table of its own first.
     """
-    free = f"{SAME_SCHEMA} AND NOT EXISTS (SELECT 1 FROM tombstones) AND coalesce(({_FLOOR}) <= ({_LAST}), 1)"  # noqa: S608 - fixed texts
+    above = f"SELECT 1 FROM meta WHERE key = 'seq_floor' AND CAST(value AS INTEGER) > ({_LAST})"  # noqa: S608 - fixed texts
+    free = f"{SAME_SCHEMA} AND NOT EXISTS (SELECT 1 FROM tombstones) AND NOT EXISTS ({above})"  # noqa: S608 - fixed texts
     return (
         f"INSERT OR IGNORE INTO grains ({_COLUMNS})"  # noqa: S608 - fixed texts
         f" VALUES (CASE WHEN {free}{opposed} THEN ? END, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
