@@ -12,8 +12,10 @@ APPLICATION_ID = 0x41464C31
 PAGE_BYTES = 8192
 """Of a home's database: several messages fit into one page, so that storing them writes little more than their text."""
 
-MEMORY_PAGE_BYTES = 2048
+MEMORY_PAGE_BYTES = 4096
 """Of a memory file of its own: grains are small, and every commit writes whole pages."""
+# Not smaller: SQLite leaves old bytes between the cells of a page whose cells it moved to others, and small pages are moved so often that words that
+# were forgotten stayed in the text index.
 
 EVIDENCE = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
