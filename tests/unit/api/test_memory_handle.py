@@ -175,3 +175,13 @@ def test_what_was_said_in_one_millisecond_is_told_newest_first(tmp_path):
             memory.add_fact("acme", "deploy_target", f"place {number}")
         assert [one["object"] for one in memory.history("acme", "deploy_target")] == [f"place {number}" for number in range(11, -1, -1)]
         assert memory.latest("acme", "deploy_target")["object"] == "place 11"
+
+
+def test_a_memory_looks_once_when_it_is_opened_whether_the_time_is_frozen(tmp_path, monkeypatch):
+    monkeypatch.setenv("AFL_NOW_MS", "1000")
+    with Memory(tmp_path / "frozen.afl", telemetry="off") as memory:
+        monkeypatch.setenv("AFL_NOW_MS", "rubbish")
+        assert memory.get(memory.add_fact("a", "b", "c"))["created_at"] == 1000
+    with pytest.raises(AflError) as refused:
+        Memory(tmp_path / "other.afl", telemetry="off")
+    assert refused.value.code == "AFL-MODEL-004"

@@ -50,7 +50,7 @@ def add_unopposed(db: sqlite3.Connection, grain: Grain, cover: Cover = PLAIN) ->
 
     False, and nothing is written, where something has to be looked at.
     """
-    return grains.insert_unopposed(db, grain, None if grain.type is not GrainType.TOOL else _signature(grain), cover)
+    return grains.insert_unopposed(db, grain, _signature(grain), cover)
 
 
 def add_all(db: sqlite3.Connection, many: Sequence[Grain], *, cover: Cover = PLAIN) -> list[str]:
