@@ -133,7 +133,7 @@ def test_a_kill_at_any_statement_leaves_the_old_state_or_the_new(base, tmp_path,
     done = subprocess.run([sys.executable, "-c", PROGRAM, str(base), str(out), step], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     count = int(done.stdout)
-    assert count > 2  # killed at two of them at least
+    assert count > 1 + (step not in ("add", "record_tool_call"))  # killed at one of them at least: these two are one
     old, new = state(base), state(out / str(count))
     if step != "search":
         assert old != new

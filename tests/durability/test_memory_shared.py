@@ -114,7 +114,8 @@ def test_a_file_that_another_version_migrated_meanwhile_is_written_no_more(tmp_p
         other = sqlite3.connect(path)
         for column in renamed:
             other.execute(f"ALTER TABLE grains RENAME COLUMN {column} TO {column}_of_a_later_day")
-        other.execute(f"PRAGMA user_version = {schema.SCHEMA_VERSION + 1}")
+        later = schema.SCHEMA_VERSION + 1
+        other.executescript(f"{schema.marked(later, '')}PRAGMA user_version = {later}")
         other.close()
         with pytest.raises(StoreError) as refused:
             memory.add_fact("a", "b", "c")

@@ -25,7 +25,10 @@ sys.modules.setdefault("two_builds", two_builds)
 _SPEC.loader.exec_module(two_builds)
 
 MIGRATED = {
-    "store__schema": ("SCHEMA_VERSION = len(MIGRATIONS)", 'MIGRATIONS += ("CREATE TABLE later (x);",)\nSCHEMA_VERSION = len(MIGRATIONS)')
+    "store__schema": (
+        "SCHEMA_VERSION = len(MIGRATIONS)",
+        'MIGRATIONS += (marked(len(MIGRATIONS) + 1, "CREATE TABLE later (x);"),)\nSCHEMA_VERSION = len(MIGRATIONS)',
+    )
 }
 """A release that has one more migration."""
 

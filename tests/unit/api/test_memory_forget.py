@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 from stored_bytes import files_with
 
+from afl_core import Memory
 from afl_core.changes.audit import verify_chain
 from afl_core.memory import erase, write
 from afl_core.model.errors import AflError, StoreError
 from afl_core.store import migrate
 from afl_core.store.audit import rows
+from afl_core.store.connection import connect
 
 WORD = "xylophone"
 
@@ -40,6 +44,114 @@ def test_an_erased_word_is_in_no_file(memory, opens, tmp_path, clock, telemetry)
     assert memory.verify()["ok"]
     assert memory.search(WORD) == []
     assert [one["recall_count"] for one in memory.telemetry()["access"] if one["hash"] == secret] == []
+
+
+def gap_of(page):
+    """Where a leaf of a table or index holds nothing (from, to), between its list of cells and the cells; none for another page."""
+    if page[0] not in (0x0A, 0x0D):
+        return None
+    cells, begin = int.from_bytes(page[3:5], "big"), int.from_bytes(page[5:7], "big")
+    return (8 + 2 * cells, begin) if cells and begin - 8 - 2 * cells > 40 else None
+
+
+def put_between_cells(path, word):
+    """Write a word where SQLite leaves old bytes of rows that it moved to other pages; gives in how many pages."""
+    data = bytearray(path.read_bytes())
+    size, written = int.from_bytes(data[16:18], "big"), 0
+    for start in range(size, len(data), size):
+        gap = gap_of(data[start : start + size])
+        if gap is not None:
+            at = start + gap[0] + 4
+            data[at : at + len(word)] = word.encode()
+            written += 1
+    path.write_bytes(data)
+    return written
+
+
+@pytest.mark.parametrize("way", ["forget", "forget_subject", "sweep", "opening"])
+def test_copies_of_a_row_that_stayed_between_the_cells_of_pages_go_too(tmp_path, clock, way):
+    path = tmp_path / "m.afl"
+    with Memory(path, telemetry="full", clock=clock) as memory:
+        secret = memory.add_fact("acme", "owner", "somebody")
+        memory.add_batch({"type": "fact", "subject": f"s{n}", "relation": "is", "object": f"value {n}"} for n in range(300))
+        memory.search("value")
+        if way in ("sweep", "opening"):
+            with memory._files.writer() as db:
+                erase.forget(db, secret, clock(), keep_out=False)
+    assert put_between_cells(path, WORD) > 10
+    assert put_between_cells(tmp_path / "m.afl.telemetry.db", WORD) > 0
+    assert files_with(tmp_path, WORD) == ["m.afl", "m.afl.telemetry.db"]
+    if way == "sweep":
+        db = connect(path)
+        assert erase.pending(db) == [secret]
+        erase.sweep(db)
+        db.close()
+        assert files_with(tmp_path, WORD) == ["m.afl.telemetry.db"]
+        return
+    with Memory(path, telemetry="full", clock=clock) as memory:
+        if way == "forget":
+            memory.forget(secret)
+        elif way == "forget_subject":
+            memory.forget_subject("acme")
+        assert files_with(tmp_path, WORD) == []
+        assert memory.verify()["ok"]
+        assert len(memory.search("value", k=50)) == 50
+
+
+def test_several_are_forgotten_at_once_all_or_none(memory, tmp_path):
+    secrets = [memory.add_fact("acme", f"owner {n}", f"{WORD} {n}") for n in range(5)]
+    kept = memory.add_fact("acme", "tier", "gold")
+    assert refused(lambda: memory.forget_many([*secrets, "0" * 64])) == "AFL-STORE-020"
+    assert refused(lambda: memory.forget_many(secrets[0])) == "AFL-MODEL-010"
+    assert refused(lambda: memory.forget_many([secrets[0], 7])) == "AFL-MODEL-010"
+    assert memory.stats()["grains"] == 6
+    given = [secrets[0][:20], *secrets, secrets[1]]
+    assert memory.forget_many(iter(given), dry_run=True) == secrets
+    statements = []
+    memory._files.reader().set_trace_callback(statements.append)
+    assert memory.forget_many(given, because="wrong customer") == secrets
+    memory._files.reader().set_trace_callback(None)
+    assert statements.count("VACUUM") == 1
+    assert memory.forget_many([]) == []
+    assert [one["hash"] for one in memory.recall("acme")] == [kept]
+    assert files_with(tmp_path, WORD) == []
+    told = [(row.action, row.target) for row in rows(memory._files.reader()) if row.action == "grain.forget"]
+    assert len(set(told)) == len(secrets)
+
+
+FULL = """
+import resource, signal, sys
+from afl_core import Memory
+from afl_core.model.errors import StoreError
+
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+memory = Memory(sys.argv[1], telemetry="off")
+memory.add_batch({"type": "observation", "content": f"{n} " + "long words " * 40} for n in range(3_000))
+secret = memory.add_fact("acme", "owner", "xylophone")
+memory.flush()
+memory._files.reader().execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+_, most = resource.getrlimit(resource.RLIMIT_FSIZE)
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_000_000, most))
+try:
+    memory.forget(secret)
+except StoreError as bad:
+    print(bad.code, bad.sentence, bad.hint, sep="|")
+print(memory.stats()["unswept"], len(memory.recall("acme")), memory.verify()["ok"])
+resource.setrlimit(resource.RLIMIT_FSIZE, (most, most))
+print(memory.sweep(), memory.stats()["unswept"], memory.verify()["ok"])
+memory.close()
+"""
+
+
+def test_a_file_that_cannot_be_made_anew_is_told_and_a_sweep_ends_it(tmp_path):
+    done = subprocess.run([sys.executable, "-c", FULL, str(tmp_path / "m.afl")], capture_output=True, text=True, check=True)
+    told, between, after = done.stdout.splitlines()
+    code, sentence, hint = told.split("|")
+    assert code == "AFL-STORE-032"
+    assert sentence.startswith("the grains are deleted, but their bytes are still in the file: ")
+    assert "afl sweep" in hint
+    assert (between, after) == ("1 0 True", "True 0 True")
+    assert files_with(tmp_path, WORD) == []
 
 
 def test_questions_go_that_hold_a_word_nobody_else_says_and_others_stay(memory, clock):

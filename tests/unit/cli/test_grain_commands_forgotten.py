@@ -54,6 +54,15 @@ def test_what_the_homes_store_keeps_out_is_let_in_as_it_was_given(afl, world, fe
     assert afl("add", "fact", "acme", "token", SECRET)[0] == 0
 
 
+def test_several_grains_are_forgotten_at_once_all_or_none(grains):
+    given = [asked(grains, "add", "fact", "acme", f"owner {n}", "xylophone")["hash"] for n in range(3)]
+    status, said = grains("forget", *given, "f" * 64, "--yes")
+    assert (status, "AFL-STORE-020" in said) == (1, True)
+    assert grains("forget", given[0][:10], given[1], "--dry-run")[1].endswith("2 grains would be erased\n")
+    assert asked(grains, "forget", given[0][:10], given[1], "--yes")["hashes"] == given[:2]
+    assert [one["hash"] for one in asked(grains, "search", "xylophone")["grains"]] == given[2:]
+
+
 def test_a_forget_that_met_a_reader_is_ended_by_a_sweep(grains, tmp_path):
     address = asked(grains, "add", "fact", "acme", "owner", "xylophone")["hash"]
     assert asked(grains, "sweep") == {"command": "sweep", "unswept": 0}

@@ -99,7 +99,7 @@ def store(home):
 def test_every_grain_and_every_head_is_kept(store):
     paths, kept = store
     done = create_or_migrate(paths.database, paths.backups, paths.home)
-    assert done[-1] == "migrated the database to schema 5"
+    assert done[-1] == f"migrated the database to schema {schema.SCHEMA_VERSION}"
     db = connect(paths.database)
     assert [tuple(row) for row in db.execute(f"SELECT {COLUMNS} FROM grains ORDER BY seq")] == kept["grains"]
     heads = "SELECT ns, subject, relation, hash FROM grains WHERE head > 0"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from sqlite3 import Connection
 from typing import Any
 
 from afl_core.api.exchanged import Exchanged
-from afl_core.api.given import checked, fields_of, used
+from afl_core.api.given import checked, fields_of, texts, used
 from afl_core.api.opened import ANY_NS
 from afl_core.api.reserved import demand, refuse_to_erase
 from afl_core.memory import erase, tombstones
@@ -27,8 +27,13 @@ class Forgets(Exchanged):
         The audit holds who, when, `because` and a fingerprint of the address. Raises `StoreError` (AFL-STORE-032) when another process still
         holds the bytes: the rows are gone, and the next forget, `sweep` or opening does the rest.
         """
-        address = self._address(hash)
-        return self._forget([address], "forget", address, (), keep_out=keep_out, dry_run=dry_run, because=because)
+        return self.forget_many([hash], keep_out=keep_out, dry_run=dry_run, because=because)
+
+    @checked
+    def forget_many(self, hashes: Iterable[str], *, keep_out: bool = False, dry_run: bool = False, because: str = "") -> list[str]:
+        """`forget` for several grains at once, all or none. Every forgetting makes the file anew, so this takes the time of one."""
+        addresses = list(dict.fromkeys(self._address(one) for one in texts(hashes, "hashes")))
+        return self._forget(addresses, "forget", addresses, (), keep_out=keep_out, dry_run=dry_run, because=because)
 
     @checked
     def forget_subject(
@@ -38,7 +43,7 @@ class Forgets(Exchanged):
         demand(self.scopes, "forget")
         space = None if ns == ANY_NS else ns or self.ns
         found = erase.subject_hashes(self._files.reader(), subject, space, self._cover)
-        return self._forget(found, "forget_subject", subject, (subject,), keep_out=keep_out, dry_run=dry_run, because=because)
+        return self._forget(found, "forget_subject", [subject], (subject,), keep_out=keep_out, dry_run=dry_run, because=because)
 
     @checked
     def forget_session(
@@ -48,7 +53,7 @@ class Forgets(Exchanged):
         demand(self.scopes, "forget")
         space = None if ns == ANY_NS else ns or self.ns
         found = erase.session_hashes(self._files.reader(), session_id, space, self._cover)
-        return self._forget(found, "forget_session", session_id, (), keep_out=keep_out, dry_run=dry_run, because=because)
+        return self._forget(found, "forget_session", [session_id], (), keep_out=keep_out, dry_run=dry_run, because=because)
 
     @used
     def sweep(self) -> bool:
@@ -68,7 +73,7 @@ class Forgets(Exchanged):
         return allowed
 
     def _forget(
-        self, addresses: Sequence[str], verb: str, named: str, texts: Sequence[str], *, keep_out: bool, dry_run: bool, because: str
+        self, addresses: Sequence[str], verb: str, named: Sequence[str], said: Sequence[str], *, keep_out: bool, dry_run: bool, because: str
     ) -> list[str]:
         demand(self.scopes, "forget")
         must_be_there, asked = verb == "forget", []
@@ -83,6 +88,7 @@ class Forgets(Exchanged):
             return asked
 
         def noted(db: Connection, now: int, erased: int) -> None:
-            self._audit(db, verb, named, {"grains_erased": erased, "keep_out": keep_out}, because, now)
+            for one in named:
+                self._audit(db, verb, one, {"grains_erased": erased if len(named) == 1 else 1, "keep_out": keep_out}, because, now)
 
-        return self._erase(asked, texts, keep_out=keep_out, must_be_there=must_be_there, noted=noted)
+        return self._erase(asked, said, keep_out=keep_out, must_be_there=must_be_there, noted=noted)

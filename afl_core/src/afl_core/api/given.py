@@ -9,7 +9,7 @@ import math
 import os
 import sqlite3
 import unicodedata
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from afl_core.model.errors import ModelError
@@ -53,6 +53,16 @@ def fields_of(fields: Any, more: dict[str, Any], name: str = "fields") -> dict[s
     if not isinstance(fields, Mapping):
         raise ModelError(f"{name} is not a mapping but {type(fields).__name__}", code=_CODE, hint="correct the argument")
     return {**fields, **more}
+
+
+def texts(value: Any, name: str) -> list[str]:
+    """A list of what somebody gave as several texts; one text is not several."""
+    if isinstance(value, str) or not isinstance(value, Iterable):
+        raise ModelError(f"{name} is not a list of texts but {type(value).__name__}", code=_CODE, hint="correct the argument")
+    given = list(value)
+    for one in given:
+        text(one, name)
+    return given
 
 
 def whole(value: Any, name: str) -> None:

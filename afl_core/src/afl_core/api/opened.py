@@ -265,4 +265,4 @@ class Opened:
 
     def _sweep(self) -> None:
         drop_backups(self.path)
-        erase.sweep(self._files.reader(), self._files.writer)
+        erase.sweep(self._files.reader(), self._files.writer, self._files.in_turn)

@@ -17,8 +17,8 @@ from afl_core.capture.thread import SECRETS_KEPT
 from afl_core.changes import audit
 from afl_core.model.errors import RedactionError
 from afl_core.redaction.chain import Chain
-from afl_core.store import index_state, projection, rewrites, terms
-from afl_core.store.connection import explain, writing
+from afl_core.store import index_state, projection, rewrites, terms, wal
+from afl_core.store.connection import writing
 
 ACTION = "redact.purge"
 """The audit chain's word for it."""
@@ -139,18 +139,14 @@ def _count(done: Purged, made: Plan, seen: set[tuple[str, str]]) -> None:
 
 def _empty(db: sqlite3.Connection, path: str, checkpoint: Checkpoint) -> None:
     """Make the file anew: what pages held before rows moved between them goes with the old pages."""
-    try:
-        db.execute("VACUUM")
-    except sqlite3.OperationalError as bad:
-        raise explain(bad, path) from bad
+    wal.rewrite(db)
     checkpoint("vacuumed")
     _truncate(db, path)
     checkpoint("truncated")
 
 
 def _truncate(db: sqlite3.Connection, path: str) -> None:
-    busy = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
-    if busy:
+    if not wal.empty(db):
         raise RedactionError(
             f"another process reads the database, so what was taken out may still be in {path}-wal",
             code="AFL-REDACT-009",

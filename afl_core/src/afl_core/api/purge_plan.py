@@ -18,7 +18,7 @@ from afl_core.redaction.places import Places
 from afl_core.redaction.rewriting import Rewriter
 from afl_core.redaction.strings import parsed, strings
 from afl_core.spec.redactor import Finding
-from afl_core.store import events, rewrites
+from afl_core.store import events, grains, rewrites
 from afl_core.store.rewrites import EventText
 
 PLAIN = ("incidents.quote", "reports.text", "lessons.class_id", "effects.corrective_action", "reviews.detail", "review_runs.detail")
@@ -216,7 +216,7 @@ class _Planner:
         return None if found is None else found.text
 
     def _type(self, address: str) -> GrainType:
-        return GrainType(self.db.execute("SELECT type FROM grains WHERE hash = ?", (address,)).fetchone()[0])
+        return GrainType(grains.type_of(self.db, address))
 
     def _tool(self, fields: dict[str, Any], rules: Counter[str]) -> dict[str, Any]:
         """A tool grain holds the beginning of an event's text: where that text changes, it is cut anew, so that no half of a value is left."""

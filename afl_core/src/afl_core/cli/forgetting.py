@@ -23,10 +23,10 @@ UNASKED = "AFL-USAGE-003"
 
 
 @click.command(
-    help="Erase grains, down to their bytes: one by its address, every fact about a subject and its parts, or all of a session. What is to go is"
+    help="Erase grains, down to their bytes: by their addresses, every fact about a subject and its parts, or all of a session. What is to go is"
     " shown first, and goes when you say so. What hooks captured may go too, and is not captured again. This cannot be undone."
 )
-@click.argument("hash", required=False)
+@click.argument("hashes", nargs=-1, metavar="HASH...")
 @click.option("--subject", metavar="NAME", help="Every fact about this subject and its parts (`pat`, `pat#visit1`, never `patricia`).")
 @click.option(
     "--session", metavar="ID", help="Every grain of this session (also the host's own id), in every namespace unless --ns names one."
@@ -35,14 +35,16 @@ UNASKED = "AFL-USAGE-003"
 @click.option("--dry-run", is_flag=True, help="Only show what would go.")
 @click.option("--yes", is_flag=True, help="Do not ask.")
 @on_memory
-def forget(asked: Asked, hash: str | None, subject: str | None, session: str | None, keep_out: bool, dry_run: bool, yes: bool) -> None:
+def forget(
+    asked: Asked, hashes: tuple[str, ...], subject: str | None, session: str | None, keep_out: bool, dry_run: bool, yes: bool
+) -> None:
     """Forget."""
-    if [hash, subject, session].count(None) != 2:
-        raise click.UsageError("say what to forget: the address of a grain, --subject or --session", click.get_current_context())
+    if [bool(hashes), subject is not None, session is not None].count(True) != 1:
+        raise click.UsageError("say what to forget: addresses of grains, --subject or --session", click.get_current_context())
     told = {"command": "forget", "subject": subject, "session": session, "keep_out": keep_out}
     with asked.memory(one_ns=session is None) as opened:
         memory = opened.memory
-        erase = _erasing(opened, hash, subject, session)
+        erase = _erasing(opened, hashes, subject, session)
         found = erase(dry_run=True)
         shown = lines((memory.get(one) for one in found[:SHOWN]), opened.now())
         if len(found) > SHOWN:
@@ -53,19 +55,19 @@ def forget(asked: Asked, hash: str | None, subject: str | None, session: str | N
             return
         if not yes:
             _confirmed(shown, len(found))
-        if hash is not None:  # the grain that was shown, whatever else begins alike by now
-            erase = functools.partial(memory.forget, found[0])
+        if hashes:  # the grains that were shown, whatever else begins alike by now
+            erase = functools.partial(memory.forget_many, found)
         gone = erase(keep_out=keep_out)
     ends = f"forgot {counted(len(gone))}" + ("; the values stay out" if keep_out else "")
     asked.answer.give({**told, "dry_run": False, "hashes": gone, "forgotten": len(gone)}, [*(shown if yes else []), ends])
 
 
-def _erasing(opened: Opened, hash: str | None, subject: str | None, session: str | None) -> Callable[..., list[str]]:
+def _erasing(opened: Opened, hashes: tuple[str, ...], subject: str | None, session: str | None) -> Callable[..., list[str]]:
     from afl_core.api.by_hand import session_of
 
     memory = opened.memory
-    if hash is not None:
-        return functools.partial(memory.forget, hash)
+    if hashes:
+        return functools.partial(memory.forget_many, hashes)
     if subject is not None:
         return functools.partial(memory.forget_subject, subject)
     return functools.partial(memory.forget_session, session_of(opened.home, memory, str(session)), opened.ns or "*")

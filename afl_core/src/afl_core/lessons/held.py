@@ -9,6 +9,7 @@ from collections.abc import Iterable, Sequence
 
 from afl_core.model.card_text import neutral
 from afl_core.model.words import folded
+from afl_core.store.address import same
 from afl_core.store.held import Card
 
 _BLOCK = re.compile(r"\n[^\S\n]*\n|\n(?=[^\S\n]*(?:[-*+\u2022]|\d{1,3}[.)]|#{1,6})[^\S\n])")
@@ -47,7 +48,8 @@ def cards(db: sqlite3.Connection, project_id: str, notes: Sequence[str]) -> froz
     if not told:
         return frozenset()
     rows = db.execute(
-        "SELECT p.lesson_id, p.revision, g.fields_json FROM projection p JOIN lessons l USING (lesson_id) JOIN grains g ON g.hash = l.grain_hash"
+        "SELECT p.lesson_id, p.revision, g.fields_json FROM projection p JOIN lessons l USING (lesson_id)"  # noqa: S608 - fixed texts
+        f" JOIN grains g ON {same('g.hash', 'l.grain_hash')}"
         " WHERE p.project_id IN (?, '')",
         (project_id,),
     ).fetchall()

@@ -74,17 +74,22 @@ def pending(db: sqlite3.Connection) -> list[str]:
     return [one.hash for one in operations.forgotten(db, swept)] if last(db)[0] > swept else []
 
 
-def sweep(db: sqlite3.Connection, turn: Callable[[], AbstractContextManager[sqlite3.Connection]] | None = None) -> None:
-    """After the commit: merge the index, and let the log of writes be written into the file and emptied, so that no byte is left in either.
+def sweep(
+    db: sqlite3.Connection,
+    turn: Callable[[], AbstractContextManager[sqlite3.Connection]] | None = None,
+    alone: Callable[[Callable[[sqlite3.Connection], None]], None] | None = None,
+) -> None:
+    """After the commit: merge the index, make the file anew, and let the log of writes be written into it and emptied, so that no byte is left in either.
 
-    Merges in steps that are transactions of their own (`turn` opens one). Raises `StoreError` (AFL-STORE-032) when a reader keeps the log from
-    being emptied; the rows are gone, and the next sweep ends it.
+    Merges in steps that are transactions of their own (`turn` opens one; `alone` keeps other writers away without one). Raises `StoreError`
+    (AFL-STORE-032) when the file cannot be made anew or a reader keeps the log from being emptied; the rows are gone, and the next sweep ends it.
     """
     turn = turn if turn is not None else lambda: writing(db)
     upto, going = last(db)[0], True
     while going:
         with turn():
             going = terms.compress(db)
+    _rewrite(db) if alone is None else alone(_rewrite)
     if not wal.empty(db):
         raise StoreError(
             "the grains are deleted, but another process is reading: their bytes are still in the write-ahead log",
@@ -93,6 +98,17 @@ def sweep(db: sqlite3.Connection, turn: Callable[[], AbstractContextManager[sqli
         )
     with turn():
         status.set_meta(db, SWEPT, str(max(upto, int(status.meta(db, SWEPT, "0")))))  # a slower sweep takes nothing back
+
+
+def _rewrite(db: sqlite3.Connection) -> None:
+    try:
+        wal.rewrite(db)
+    except StoreError as bad:
+        raise StoreError(
+            f"the grains are deleted, but their bytes are still in the file: {bad.sentence}",
+            code="AFL-STORE-032",
+            hint=f"{bad.hint}; then run: afl sweep (or call sweep()); the next forget and the next opening do the same",
+        ) from bad
 
 
 def gone_words(db: sqlite3.Connection, forgotten: Sequence[grains.Stored], cover: Cover = PLAIN) -> set[str]:

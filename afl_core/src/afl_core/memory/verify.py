@@ -10,6 +10,7 @@ from afl_core.memory import index
 from afl_core.model.errors import AflError
 from afl_core.model.grain import stored
 from afl_core.store import grains, operations, terms
+from afl_core.store.address import same
 from afl_core.store.cover import Cover
 
 AT_ONCE = 1_000
@@ -75,8 +76,8 @@ def _of_grain(row: sqlite3.Row, cover: Cover) -> Iterator[str]:
 
 def _of_links(db: sqlite3.Connection) -> Iterator[str]:
     lost = db.execute(
-        "SELECT hash, superseded_by FROM grains old WHERE superseded_by IS NOT NULL AND superseded_by <> ?"
-        " AND NOT EXISTS (SELECT 1 FROM grains new WHERE new.hash = old.superseded_by)",
+        "SELECT hash, superseded_by FROM grains old WHERE superseded_by IS NOT NULL AND superseded_by <> ?"  # noqa: S608 - fixed texts
+        f" AND NOT EXISTS (SELECT 1 FROM grains new WHERE {same('new.hash', 'old.superseded_by')})",
         (grains.WITHDRAWN,),
     )
     yield from (f"grain {row[0][:12]} was superseded by {row[1][:12]}, which is not there" for row in lost)

@@ -12,6 +12,7 @@ from typing import Any
 
 import attrs
 
+from afl_core.store.address import AT, same
 from afl_core.store.grains import WITHDRAWN
 
 _TOLD = """
@@ -100,6 +101,7 @@ def _values(ns: str | None) -> tuple[Any, ...]:
 def _tell(db: sqlite3.Connection, ns: str | None) -> None:
     """Make the tables that `rows` and `events` read. They are gone with the transaction."""
     only = "" if ns is None else "AND g.ns = :ns"
+    told, pair = same("g.hash", "told.hash"), f"grains AS g JOIN grains AS o ON {same('o.hash', 'g.superseded_by')}"
     values = {"ns": ns, "withdrawn": WITHDRAWN}
     db.execute("CREATE TEMP TABLE told_turns (hash TEXT PRIMARY KEY, turns INTEGER NOT NULL) WITHOUT ROWID")
     db.execute(
@@ -111,8 +113,8 @@ def _tell(db: sqlite3.Connection, ns: str | None) -> None:
         INSERT INTO told SELECT
           max(max(t.after_seq, g.seq, coalesce(o.seq, 0))) OVER (PARTITION BY t.hash ORDER BY t.n, t.half),
           t.n, t.half, t.op, t.hash, o.hash, t.at_ms, row_number() OVER (PARTITION BY t.hash ORDER BY t.n, t.half), 0, NULL
-        FROM ({_TOLD}) AS t JOIN grains AS g ON g.hash = t.hash {only}
-        LEFT JOIN grains AS o ON o.hash = t.other {only.replace("g.", "o.")}
+        FROM ({_TOLD}) AS t JOIN grains AS g ON {same("g.hash", "t.hash")} {only}
+        LEFT JOIN grains AS o ON {same("o.hash", "t.other")} {only.replace("g.", "o.")}
         """,  # noqa: S608 - fixed texts
         values,
     )
@@ -135,17 +137,17 @@ def _tell(db: sqlite3.Connection, ns: str | None) -> None:
         f"""
         UPDATE told SET last = 1,
           other = CASE WHEN turn % 2 = 0 THEN other ELSE
-            (SELECT o.hash FROM grains AS g JOIN grains AS o ON o.hash = g.superseded_by {only.replace("g.", "o.")} WHERE g.hash = told.hash) END,
-          at_seq = max(at_seq, coalesce((SELECT o.seq FROM grains AS g JOIN grains AS o ON o.hash = g.superseded_by WHERE g.hash = told.hash), 0)),
-          head = (SELECT head FROM grains WHERE hash = told.hash AND superseded_by IS NULL AND type IN ('fact', 'lesson'))
+            (SELECT o.hash FROM {pair} {only.replace("g.", "o.")} WHERE {told}) END,
+          at_seq = max(at_seq, coalesce((SELECT o.seq FROM {pair} WHERE {told}), 0)),
+          head = (SELECT head FROM grains AS g WHERE {told} AND superseded_by IS NULL AND type IN ('fact', 'lesson'))
         WHERE turn = (SELECT turns FROM told_turns AS t WHERE t.hash = told.hash)
         """,  # noqa: S608 - fixed texts
         values,
     )
     if ns is None:  # of a grain that is not there nobody knows the namespace
         db.execute(
-            "INSERT INTO told SELECT max(after_seq), max(n), 0, 'forget', hash, NULL, max(at_ms), 0, 1, NULL FROM operations"
-            " WHERE op = 'forget' AND hash NOT IN (SELECT hash FROM grains) GROUP BY hash"
+            "INSERT INTO told SELECT max(after_seq), max(n), 0, 'forget', hash, NULL, max(at_ms), 0, 1, NULL FROM operations"  # noqa: S608 - fixed texts
+            f" WHERE op = 'forget' AND NOT EXISTS (SELECT 1 FROM grains AS g WHERE {same('g.hash', 'operations.hash')}) GROUP BY hash"
         )
 
 
@@ -225,7 +227,7 @@ def drop_stand_in(db: sqlite3.Connection, hash: str) -> None:
 
 def ns_of(db: sqlite3.Connection, hash: str) -> str | None:
     """The namespace of a grain that is here."""
-    row = db.execute("SELECT ns FROM grains WHERE hash = ?", (hash,)).fetchone()
+    row = db.execute(f"SELECT ns FROM grains WHERE {AT}", (hash, hash)).fetchone()  # noqa: S608 - a fixed text
     return row[0] if row else None
 
 

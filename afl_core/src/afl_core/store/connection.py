@@ -119,7 +119,7 @@ def writing(db: sqlite3.Connection, *, durable: bool = False) -> Iterator[sqlite
         try:
             db.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as bad:
-            raise explain(bad, _name(db)) from bad
+            raise explain(bad, name_of(db)) from bad
         try:
             _refuse_another_schema(db)
             yield db
@@ -128,7 +128,7 @@ def writing(db: sqlite3.Connection, *, durable: bool = False) -> Iterator[sqlite
             _rollback(db)
             if isinstance(bad, (sqlite3.IntegrityError, sqlite3.ProgrammingError)):
                 raise  # ours: the caller knows which row, or the statement is wrong
-            raise explain(bad, _name(db)) from bad
+            raise explain(bad, name_of(db)) from bad
         except BaseException:
             _rollback(db)
             raise
@@ -137,14 +137,15 @@ def writing(db: sqlite3.Connection, *, durable: bool = False) -> Iterator[sqlite
             db.execute("PRAGMA synchronous = NORMAL")
 
 
-SAME_SCHEMA = f"(SELECT user_version FROM pragma_user_version) = {SCHEMA_VERSION}"  # noqa: S608 - a number
-"""What a statement that is `written_alone` has to demand, as a condition."""
+SAME_SCHEMA = f"(SELECT unused FROM schema_{SCHEMA_VERSION})"  # noqa: S608 - a number
+"""What a statement that is `written_alone` has to name, as a value that is always NULL: in another schema that table is not there, and looking at it
+costs nothing where its value is not needed."""
 
 
 def written_alone(db: sqlite3.Connection, statement: str, values: Sequence[object]) -> int:
     """Run one statement that is a transaction of its own, for the writes that are made one by one; gives how many rows it wrote.
 
-    It costs half of what `writing` does, and nobody sees it halfway. The statement demands `SAME_SCHEMA` itself and writes nothing otherwise.
+    It costs half of what `writing` does, and nobody sees it halfway. The statement names `SAME_SCHEMA` itself.
     """
     try:
         return db.execute(statement, values).rowcount
@@ -153,7 +154,7 @@ def written_alone(db: sqlite3.Connection, statement: str, values: Sequence[objec
             raise
         with contextlib.suppress(sqlite3.Error):
             _refuse_another_schema(db)  # which may lack a column that the statement names
-        raise explain(bad, _name(db)) from bad
+        raise explain(bad, name_of(db)) from bad
 
 
 def _refuse_another_schema(db: sqlite3.Connection) -> None:
@@ -171,7 +172,8 @@ def _rollback(db: sqlite3.Connection) -> None:
         db.execute("ROLLBACK")
 
 
-def _name(db: sqlite3.Connection) -> str:
+def name_of(db: sqlite3.Connection) -> str:
+    """The path of its file."""
     row = db.execute("PRAGMA database_list").fetchone()
     return str(row[2]) if row else "the database"
 

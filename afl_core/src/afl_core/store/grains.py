@@ -9,6 +9,7 @@ from typing import Any
 import attrs
 
 from afl_core.model.grain import HEADED, Grain, GrainType, HeadKey, kept
+from afl_core.store.address import AT, beginning
 from afl_core.store.connection import SAME_SCHEMA, written_alone
 from afl_core.store.cover import PLAIN, Cover
 from afl_core.store.kinds import namespaces
@@ -42,19 +43,28 @@ def read(row: Sequence[Any], cover: Cover) -> Stored:
 
 def get(db: sqlite3.Connection, address: str, cover: Cover = PLAIN) -> Stored | None:
     """One grain by its address."""
-    row = db.execute(f"{_STORED} WHERE hash = ?", (address,)).fetchone()
+    row = db.execute(f"{_STORED} WHERE {AT}", (address, address)).fetchone()
     return read(row, cover) if row else None
 
 
 def place_of(db: sqlite3.Connection, address: str) -> tuple[int, str | None] | None:
     """(seq, superseded_by) of a grain, without reading it."""
-    row = db.execute("SELECT seq, superseded_by FROM grains WHERE hash = ?", (address,)).fetchone()
+    row = db.execute(f"SELECT seq, superseded_by FROM grains WHERE {AT}", (address, address)).fetchone()  # noqa: S608 - a fixed text
     return (row[0], row[1]) if row else None
 
 
-def addressed(db: sqlite3.Connection, beginning: str, most: int = 8) -> list[str]:
+def type_of(db: sqlite3.Connection, address: str) -> str:
+    """The type of a grain that is there."""
+    return str(db.execute(f"SELECT type FROM grains WHERE {AT}", (address, address)).fetchone()[0])  # noqa: S608 - a fixed text
+
+
+def addressed(db: sqlite3.Connection, digits: str, most: int = 8) -> list[str]:
     """Addresses that begin so, in order; at most so many."""
-    rows = db.execute("SELECT hash FROM grains WHERE hash >= ? AND hash < ? ORDER BY hash LIMIT ?", (beginning, beginning + "g", most))
+    rows = db.execute(
+        "SELECT hash FROM grains WHERE substr(hash, 1, 32) >= ? AND substr(hash, 1, 32) < ? AND substr(hash, 1, ?) = ?"
+        " ORDER BY substr(hash, 1, 32) LIMIT ?",
+        (*beginning(digits), len(digits), digits, most),
+    )
     return [row[0] for row in rows]
 
 
@@ -90,7 +100,7 @@ def insert_unopposed(db: sqlite3.Connection, grain: Grain, signature: str | None
     """Insert a grain, the head of its thing where it has one, in a transaction of its own, if nothing has to be decided.
 
     False, and nothing is written: it is there already, or its call is; its thing has a head; some values are kept out; the grains that came last
-    were deleted; the schema is another.
+    were deleted.
     """
     is_head = grain.type in HEADED
     row = _row(grain, None, signature, head=is_head, cover=cover)
@@ -120,10 +130,10 @@ def _unless(opposed: str) -> str:
     tells. A `SELECT ... WHERE` of the same table would do too, but gathers its rows in a table of its own first.
     """
     above = f"SELECT 1 FROM meta WHERE key = 'seq_floor' AND CAST(value AS INTEGER) > ({_LAST})"  # noqa: S608 - fixed texts
-    free = f"{SAME_SCHEMA} AND NOT EXISTS (SELECT 1 FROM tombstones) AND NOT EXISTS ({above})"  # noqa: S608 - fixed texts
+    free = f"NOT EXISTS (SELECT 1 FROM tombstones) AND NOT EXISTS ({above})"  # noqa: S608 - fixed texts
     return (
         f"INSERT OR IGNORE INTO grains ({_COLUMNS})"  # noqa: S608 - fixed texts
-        f" VALUES (CASE WHEN {free}{opposed} THEN ? END, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        f" VALUES (CASE WHEN {free}{opposed} THEN ? ELSE {SAME_SCHEMA} END, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
     )
 
 
@@ -189,23 +199,23 @@ def call(db: sqlite3.Connection, ns: str, session_id: str, call_id: str, cover: 
 
 def set_superseded(db: sqlite3.Connection, address: str, by: str | None) -> None:
     """Say what took a grain's place; None makes it live again."""
-    db.execute("UPDATE grains SET superseded_by = ? WHERE hash = ?", (by, address))
+    db.execute(f"UPDATE grains SET superseded_by = ? WHERE {AT}", (by, address, address))  # noqa: S608 - a fixed text
 
 
 def derive(db: sqlite3.Connection, address: str, old: str) -> None:
     """Say what a grain took the place of, where it does not say so itself."""
-    db.execute("UPDATE grains SET derived_from = coalesce(derived_from, ?) WHERE hash = ?", (old, address))
+    db.execute(f"UPDATE grains SET derived_from = coalesce(derived_from, ?) WHERE {AT}", (old, address, address))  # noqa: S608 - a fixed text
 
 
 def delete(db: sqlite3.Connection, address: str) -> None:
     """Remove a row. What it had taken the place of is linked to what took its own, or withdrawn when nothing did."""
-    row = db.execute("SELECT seq, superseded_by, derived_from FROM grains WHERE hash = ?", (address,)).fetchone()
+    row = db.execute(f"SELECT seq, superseded_by, derived_from FROM grains WHERE {AT}", (address, address)).fetchone()  # noqa: S608 - a fixed text
     if row is None:
         return
-    db.execute("DELETE FROM grains WHERE hash = ?", (address,))
+    db.execute(f"DELETE FROM grains WHERE {AT}", (address, address))  # noqa: S608 - a fixed text
     db.execute("UPDATE grains SET superseded_by = ? WHERE superseded_by = ?", (row[1] or WITHDRAWN, address))
     if row[1] is not None:
-        db.execute("UPDATE grains SET derived_from = ? WHERE hash = ? AND derived_from = ?", (row[2], row[1], address))
+        db.execute(f"UPDATE grains SET derived_from = ? WHERE {AT} AND derived_from = ?", (row[2], row[1], row[1], address))  # noqa: S608 - a fixed text
     give_up_place(db, row[0])
 
 
@@ -235,7 +245,7 @@ def set_heads(db: sqlite3.Connection, key: HeadKey, addresses: Sequence[str], co
         (key.ns, cover.name(key.subject), cover.name(key.relation)),
     )
     mark = FORKED if len(addresses) > 1 else 1
-    db.executemany("UPDATE grains SET head = ? WHERE hash = ?", [(mark, tip) for tip in addresses])
+    db.executemany(f"UPDATE grains SET head = ? WHERE {AT}", [(mark, tip, tip) for tip in addresses])  # noqa: S608 - a fixed text
 
 
 def live_of(db: sqlite3.Connection, key: HeadKey, cover: Cover = PLAIN) -> list[str]:
@@ -268,10 +278,10 @@ def about(db: sqlite3.Connection, key: HeadKey, most: int, cover: Cover = PLAIN)
     Of one millisecond, what came last stands first.
     """
     rows = db.execute(
-        "WITH RECURSIVE said (hash) AS ("  # noqa: S608 - fixed texts
-        "SELECT hash FROM grains WHERE ns = ? AND subject = ? AND relation = ? AND type IN ('fact', 'lesson')"
-        " UNION SELECT grains.hash FROM said JOIN grains ON grains.superseded_by = said.hash"
-        f") {_STORED} WHERE hash IN (SELECT hash FROM said) ORDER BY created_ms DESC, seq DESC LIMIT ?",
+        "WITH RECURSIVE said (seq, hash) AS ("  # noqa: S608 - fixed texts
+        "SELECT seq, hash FROM grains WHERE ns = ? AND subject = ? AND relation = ? AND type IN ('fact', 'lesson')"
+        " UNION SELECT grains.seq, grains.hash FROM said JOIN grains ON grains.superseded_by = said.hash"
+        f") {_STORED} WHERE seq IN (SELECT seq FROM said) ORDER BY created_ms DESC, seq DESC LIMIT ?",
         (key.ns, cover.name(key.subject), cover.name(key.relation), most),
     )
     return [read(row, cover) for row in rows]

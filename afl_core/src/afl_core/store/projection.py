@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from afl_core.model import card_text
 from afl_core.model.codec import canonical
 from afl_core.model.words import MAX_TERMS, terms
+from afl_core.store.address import same
 
 if TYPE_CHECKING:
     import sqlite3
@@ -38,8 +39,8 @@ class Row(NamedTuple):
 
 _COLUMNS = ", ".join(Row._fields)
 _LESSON = (
-    "SELECT l.lesson_id, l.project_id, l.severity, l.revision, l.family_id, l.conflict, l.load_policy, l.origin_session, l.created_ms, l.status,"
-    " g.fields_json FROM lessons l JOIN grains g ON g.hash = l.grain_hash"
+    "SELECT l.lesson_id, l.project_id, l.severity, l.revision, l.family_id, l.conflict, l.load_policy, l.origin_session, l.created_ms, l.status,"  # noqa: S608 - fixed texts
+    f" g.fields_json FROM lessons l JOIN grains g ON {same('g.hash', 'l.grain_hash')}"
 )
 
 

@@ -11,6 +11,7 @@ import attrs
 from afl_core.model.grain import Grain
 from afl_core.model.lesson import project_ns
 from afl_core.store import grains, kinds
+from afl_core.store.address import AT
 from afl_core.store.texts import WORDS, Column
 
 _OF_REVIEW = "review_id IN (SELECT review_id FROM reviews WHERE project_id = :project)"
@@ -137,12 +138,12 @@ def _text(db: sqlite3.Connection, column: Column, key: str) -> str | None:
 
 def put_grain(db: sqlite3.Connection, hash: str, before: str, grain: Grain, signature: str | None) -> None:
     """Put a grain in the place of another in every respect: head, successor, revision. The old row goes, and its address is not kept."""
-    row = db.execute("SELECT superseded_by, derived_from, fields_json, head, seq FROM grains WHERE hash = ?", (hash,)).fetchone()
+    row = db.execute(f"SELECT superseded_by, derived_from, fields_json, head, seq FROM grains WHERE {AT}", (hash, hash)).fetchone()  # noqa: S608 - fixed
     if row is None:
         return
     if row[2] != before:
         raise MovedError(hash)
-    db.execute("DELETE FROM grains WHERE hash = ?", (hash,))
+    db.execute(f"DELETE FROM grains WHERE {AT}", (hash, hash))  # noqa: S608 - a fixed text
     grains.give_up_place(db, row[4])
     if grains.get(db, grain.hash) is None:
         grains.insert(db, grain, derived_from=row[1], signature=signature)

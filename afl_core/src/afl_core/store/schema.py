@@ -4,7 +4,7 @@ Times are milliseconds since the epoch. `*_json` columns hold canonical JSON. Te
 Imports nothing but the later steps, which import nothing: the front reads the constants.
 """
 
-from afl_core.store.schema_later import FILES, HELD, KINDS, TYPED
+from afl_core.store.schema_later import FILES, HALVES, HELD, KINDS, TYPED
 
 APPLICATION_ID = 0x41464C31
 """`AFL1`: written to every database of ours, checked before anything is touched."""
@@ -12,10 +12,8 @@ APPLICATION_ID = 0x41464C31
 PAGE_BYTES = 8192
 """Of a home's database: several messages fit into one page, so that storing them writes little more than their text."""
 
-MEMORY_PAGE_BYTES = 4096
+MEMORY_PAGE_BYTES = 2048
 """Of a memory file of its own: grains are small, and every commit writes whole pages."""
-# Not smaller: SQLite leaves old bytes between the cells of a page whose cells it moved to others, and small pages are moved so often that words that
-# were forgotten stayed in the text index.
 
 EVIDENCE = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
@@ -346,7 +344,13 @@ CREATE TABLE plugin_ledger (
 ) WITHOUT ROWID;
 """
 
-MIGRATIONS: tuple[str, ...] = (EVIDENCE + REVIEW + MEMORY + GOVERNANCE, FILES, HELD, TYPED, KINDS)
-"""Migration n (counting from 1) brings `user_version` from n-1 to n."""
+
+def marked(number: int, step: str) -> str:
+    """A step that also names itself: a statement that names the table `schema_<number>` cannot be run once another step was made."""
+    return f"{step}\nDROP TABLE IF EXISTS schema_{number - 1};\nCREATE TABLE schema_{number} (unused);\n"
+
+
+MIGRATIONS: tuple[str, ...] = (EVIDENCE + REVIEW + MEMORY + GOVERNANCE, FILES, HELD, TYPED, KINDS, marked(6, HALVES))
+"""Migration n (counting from 1) brings `user_version` from n-1 to n. Every one from the sixth on is `marked`."""
 
 SCHEMA_VERSION = len(MIGRATIONS)

@@ -91,3 +91,37 @@ DROP INDEX grains_ns;
 -- Facts and calls of tools are nearly all grains and are found by what they are about: every index less is a page less that each of them writes.
 CREATE INDEX grains_kind ON grains (ns, type, created_ms) WHERE type NOT IN ('fact', 'tool');
 """
+
+HALVES = """
+CREATE TABLE grains_halved (
+  seq INTEGER PRIMARY KEY,
+  hash TEXT NOT NULL,                 -- the address; its first half is unique: see grains_address
+  type TEXT NOT NULL,
+  ns TEXT NOT NULL,
+  created_ms INTEGER NOT NULL,
+  superseded_by TEXT,
+  derived_from TEXT,
+  tool_name TEXT,
+  is_error INTEGER,
+  signature TEXT,                     -- of an error text, for counting alike failures
+  call_id TEXT,
+  session_id TEXT,
+  subject TEXT,                       -- what it is about, where it says so; of a lesson its id
+  relation TEXT,
+  head INTEGER NOT NULL DEFAULT 0,    -- 1: the newest of its thing; 2: one of several, the copies disagree
+  fields_json TEXT NOT NULL
+);
+INSERT INTO grains_halved SELECT seq, hash, type, ns, created_ms, superseded_by, derived_from, tool_name, is_error, signature, call_id, session_id,
+  subject, relation, head, fields_json FROM grains ORDER BY seq;
+DROP TABLE grains;
+ALTER TABLE grains_halved RENAME TO grains;
+-- Addresses come in no order, so that nearly every grain writes a page of this index: half of their digits make it half as large.
+CREATE UNIQUE INDEX grains_address ON grains (substr(hash, 1, 32));
+CREATE INDEX grains_subject ON grains (ns, subject, relation) WHERE subject IS NOT NULL;
+CREATE INDEX grains_fork ON grains (ns, subject, relation) WHERE head = 2;
+CREATE INDEX grains_by ON grains (superseded_by) WHERE superseded_by IS NOT NULL;
+CREATE INDEX grains_kind ON grains (ns, type, created_ms) WHERE type NOT IN ('fact', 'tool');
+CREATE INDEX grains_tool ON grains (ns, tool_name, created_ms) WHERE tool_name IS NOT NULL;
+CREATE INDEX grains_call ON grains (call_id) WHERE call_id IS NOT NULL;
+CREATE INDEX grains_session ON grains (session_id, created_ms) WHERE session_id IS NOT NULL;
+"""

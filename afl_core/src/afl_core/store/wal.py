@@ -1,9 +1,14 @@
-"""Emptying the write-ahead log: what was deleted is gone from the disk only when the log is written into the file and cut to nothing."""
+"""What was deleted leaves the disk: the file is made anew from its rows, the write-ahead log is written into it and cut to nothing.
+
+Overwriting a row where it stands (`secure_delete`) is not enough: SQLite moves rows between pages and leaves their old bytes in the gaps.
+"""
 
 from __future__ import annotations
 
 import sqlite3
 import time
+
+from afl_core.store.connection import explain, name_of
 
 PAUSE_S = 0.02
 """Between two attempts: SQLite itself waits for readers and writers, but not for another process that is moving the log."""
@@ -19,3 +24,14 @@ def empty(db: sqlite3.Connection) -> bool:
         if time.monotonic() >= until:
             return False
         time.sleep(PAUSE_S)
+
+
+def rewrite(db: sqlite3.Connection) -> None:
+    """Make the file anew from what its rows hold, in one transaction that readers do not wait for; `empty` then takes it out of the log.
+
+    Needs as much room again as the file takes. Raises `StoreError` when the file is locked or the disk is full; nothing is lost then.
+    """
+    try:
+        db.execute("VACUUM")
+    except sqlite3.OperationalError as bad:
+        raise explain(bad, name_of(db)) from bad
