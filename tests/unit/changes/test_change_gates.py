@@ -25,7 +25,7 @@ PROMOTABLE = {"severity": Severity.BLOCKER, "rule_action": "propose_global_rule"
 def everything(db):
     """All tables but the ones that record what happened."""
     names = [row[0] for row in db.execute("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'term%' ORDER BY name")]
-    return {name: [tuple(row) for row in db.execute(f"SELECT * FROM {name} ORDER BY 1, 2")] for name in names if name != "sqlite_sequence"}
+    return {name: sorted(map(tuple, db.execute(f"SELECT * FROM {name}")), key=repr) for name in names if name != "sqlite_sequence"}
 
 
 def refused(code, call):

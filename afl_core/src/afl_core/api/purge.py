@@ -18,7 +18,7 @@ from afl_core.changes import audit
 from afl_core.model.errors import RedactionError
 from afl_core.redaction.chain import Chain
 from afl_core.store import index_state, projection, rewrites, terms, wal
-from afl_core.store.connection import writing
+from afl_core.store.connection import explain, writing
 
 ACTION = "redact.purge"
 """The audit chain's word for it."""
@@ -73,12 +73,12 @@ def purge(home: Home, *, dry_run: bool = False, progress: Checkpoint = _nothing,
         return done
     if unclean:
         progress("removing what is left of them in the file ...")
-        _empty(db, home.paths.database, checkpoint)
+        _renew(db, home.paths.database, checkpoint)
         done.copies = _remove_copies(home)
         checkpoint("copies")
     with writing(db, durable=True):
         index_state.checked(db, chain.versions, home.clock())
-    _truncate(db, home.paths.database)
+    _demand(wal.empty(db), home.paths.database)
     checkpoint("done")
     return done
 
@@ -137,16 +137,17 @@ def _count(done: Purged, made: Plan, seen: set[tuple[str, str]]) -> None:
         done.rules.update({rule: count for rule, count in rules.items() if rule != "quote"})
 
 
-def _empty(db: sqlite3.Connection, path: str, checkpoint: Checkpoint) -> None:
-    """Make the file anew: what pages held before rows moved between them goes with the old pages."""
-    wal.rewrite(db)
-    checkpoint("vacuumed")
-    _truncate(db, path)
+def _renew(db: sqlite3.Connection, path: str, checkpoint: Checkpoint) -> None:
+    try:
+        emptied = wal.renew(db, checkpoint=checkpoint)
+    except sqlite3.OperationalError as bad:
+        raise explain(bad, path) from bad
+    _demand(emptied, path)
     checkpoint("truncated")
 
 
-def _truncate(db: sqlite3.Connection, path: str) -> None:
-    if not wal.empty(db):
+def _demand(emptied: bool, path: str) -> None:
+    if not emptied:
         raise RedactionError(
             f"another process reads the database, so what was taken out may still be in {path}-wal",
             code="AFL-REDACT-009",

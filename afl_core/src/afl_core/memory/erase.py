@@ -17,7 +17,7 @@ from afl_core.model.grain import GrainType
 from afl_core.model.grain_text import searchable
 from afl_core.model.lesson import project_ns
 from afl_core.store import calls, grains, kinds, operations, status, terms, wal
-from afl_core.store.connection import writing
+from afl_core.store.connection import explain, name_of, writing
 from afl_core.store.cover import PLAIN, Cover
 
 LAST, SWEPT = "forget_last", "forget_swept"
@@ -77,7 +77,7 @@ def pending(db: sqlite3.Connection) -> list[str]:
 def sweep(
     db: sqlite3.Connection,
     turn: Callable[[], AbstractContextManager[sqlite3.Connection]] | None = None,
-    alone: Callable[[Callable[[sqlite3.Connection], None]], None] | None = None,
+    alone: Callable[[Callable[[sqlite3.Connection], object]], object] | None = None,
 ) -> None:
     """After the commit: merge the index, make the file anew, and let the log of writes be written into it and emptied, so that no byte is left in either.
 
@@ -89,8 +89,16 @@ def sweep(
     while going:
         with turn():
             going = terms.compress(db)
-    _rewrite(db) if alone is None else alone(_rewrite)
-    if not wal.empty(db):
+    try:
+        emptied = wal.renew(db, alone)
+    except sqlite3.OperationalError as bad:
+        known = explain(bad, name_of(db))
+        raise StoreError(
+            f"the grains are deleted, but their bytes are still in the file: {known.sentence}",
+            code="AFL-STORE-032",
+            hint=f"{known.hint}; then run: afl sweep (or call sweep()); the next forget and the next opening do the same",
+        ) from bad
+    if not emptied:
         raise StoreError(
             "the grains are deleted, but another process is reading: their bytes are still in the write-ahead log",
             code="AFL-STORE-032",
@@ -98,17 +106,6 @@ def sweep(
         )
     with turn():
         status.set_meta(db, SWEPT, str(max(upto, int(status.meta(db, SWEPT, "0")))))  # a slower sweep takes nothing back
-
-
-def _rewrite(db: sqlite3.Connection) -> None:
-    try:
-        wal.rewrite(db)
-    except StoreError as bad:
-        raise StoreError(
-            f"the grains are deleted, but their bytes are still in the file: {bad.sentence}",
-            code="AFL-STORE-032",
-            hint=f"{bad.hint}; then run: afl sweep (or call sweep()); the next forget and the next opening do the same",
-        ) from bad
 
 
 def gone_words(db: sqlite3.Connection, forgotten: Sequence[grains.Stored], cover: Cover = PLAIN) -> set[str]:

@@ -125,7 +125,7 @@ class Telemetry:
         with self._lock:
             try:
                 rows.scrub(self._open(), [self._cover.name(address) for address in addresses], says)
-            except (sqlite3.OperationalError, StoreError, OSError) as bad:
+            except (sqlite3.OperationalError, OSError) as bad:
                 raise StoreError(
                     f"the grains are deleted, but {self.path} cannot be scrubbed of them: {bad}",
                     code="AFL-STORE-032",

@@ -176,7 +176,7 @@ def prune(db: sqlite3.Connection, now: int, *, again: bool = False) -> bool:
 def scrub(db: sqlite3.Connection, addresses: Iterable[str], says: Callable[[Text | None], bool]) -> None:
     """Remove whatever names these grains (as they are looked up), and every question and subject of which `says` holds; then the bytes.
 
-    Raises `sqlite3.OperationalError` when another process keeps the bytes in the write-ahead log, and `StoreError` when the file cannot be made anew.
+    Raises `sqlite3.OperationalError` when another process keeps the bytes in the write-ahead log, or the file cannot be made anew.
     """
     db.create_function("says", 1, says)
     with writing(db):
@@ -185,8 +185,7 @@ def scrub(db: sqlite3.Connection, addresses: Iterable[str], says: Callable[[Text
             db.execute("DELETE FROM telem_recall_log WHERE instr(top_hashes, ?) > 0", (address,))
         db.execute("DELETE FROM telem_recall_log WHERE says(subject) OR says(query)")
         db.execute("DELETE FROM telem_query_stat WHERE says(sample) OR says(qkey)")
-    wal.rewrite(db)
-    if not wal.empty(db):
+    if not wal.renew(db):
         raise sqlite3.OperationalError("another process is reading it")
 
 

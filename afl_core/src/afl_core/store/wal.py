@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import sqlite3
 import time
-
-from afl_core.store.connection import explain, name_of
+from collections.abc import Callable
 
 PAUSE_S = 0.02
 """Between two attempts: SQLite itself waits for readers and writers, but not for another process that is moving the log."""
@@ -26,12 +25,22 @@ def empty(db: sqlite3.Connection) -> bool:
         time.sleep(PAUSE_S)
 
 
-def rewrite(db: sqlite3.Connection) -> None:
-    """Make the file anew from what its rows hold, in one transaction that readers do not wait for; `empty` then takes it out of the log.
+def renew(
+    db: sqlite3.Connection,
+    alone: Callable[[Callable[[sqlite3.Connection], object]], object] | None = None,
+    checkpoint: Callable[[str], None] = lambda _step: None,
+) -> bool:
+    """Make the file anew from what its rows hold, in one transaction that readers do not wait for, and empty the log.
 
-    Needs as much room again as the file takes. Raises `StoreError` when the file is locked or the disk is full; nothing is lost then.
+    False when a reader keeps the log in use. Needs as much room again as the file takes; raises `sqlite3.OperationalError` when there is none, or the
+    file is locked, and nothing is lost then. `alone` keeps other writers of this process away; `checkpoint` is told each step.
     """
-    try:
-        db.execute("VACUUM")
-    except sqlite3.OperationalError as bad:
-        raise explain(bad, name_of(db)) from bad
+    if not empty(db):  # first, for every attempt beside a reader would put a copy of the whole file into the log
+        return False
+    _vacuum(db) if alone is None else alone(_vacuum)
+    checkpoint("vacuumed")
+    return empty(db)
+
+
+def _vacuum(db: sqlite3.Connection) -> None:
+    db.execute("VACUUM")
