@@ -20,8 +20,8 @@ MOST_TERMS = 6
 """Of a question's terms, so many of the rarest are asked for."""
 COMMON_SHARE = 0.01
 """A term that stands in as many of all grains says nothing, unless there is no rarer one ..."""
-COMMON_ROWS, COMMON_MOST = 200, 1_000
-"""... one that stands in fewer than the first always says something, and in as many as the second never."""
+COMMON_ROWS, COMMON_MOST = 200, CANDIDATES
+"""... one that stands in fewer than the first always says something, and in as many as are ranked at most never."""
 TERMS_LOOKED_AT = 64
 """Of a long question, the first so many terms."""
 BEGINNINGS = 32
