@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+import signal
 import sqlite3
+import subprocess
+import sys
 
 import pytest
 
@@ -149,3 +152,48 @@ def test_two_processes_may_migrate_at_once(store, monkeypatch):
     db = connect(paths.database)
     assert [tuple(row) for row in db.execute(f"SELECT {COLUMNS} FROM grains ORDER BY seq")] == kept["grains"]
     db.close()
+
+
+KILLED = """
+import os, signal, sqlite3, sys
+from afl_core.store import migrate
+
+path, left = sys.argv[1], int(sys.argv[2])
+
+class Copying(sqlite3.Connection):
+    def backup(self, target, **how):
+        super().backup(target, pages=1, progress=self.count)
+
+    def count(self, *_how_far):
+        global left
+        left -= 1
+        if left == 0:
+            os.kill(os.getpid(), signal.SIGKILL)
+
+def opened(path):
+    db = sqlite3.connect(path, isolation_level=None, timeout=5, factory=Copying)
+    db.row_factory = sqlite3.Row
+    return db
+
+migrate._open = opened
+migrate.open_or_create(path)
+"""
+
+
+@pytest.mark.parametrize("pages", [1, 5, 12])
+def test_a_copy_whose_making_was_killed_stands_in_nobodys_way(tmp_path, pages):
+    path, copies = tmp_path / "m.afl", tmp_path / "m.afl.backups"
+    old_store(path)
+    assert subprocess.run([sys.executable, "-c", KILLED, str(path), str(pages)]).returncode == -signal.SIGKILL
+    (left,) = copies.iterdir()
+    copies.joinpath("m.afl.17.tmp-journal").write_bytes(b"of an older version")
+    with Memory(path, telemetry="off") as memory:
+        assert memory.verify() == {"ok": True, "grains": len(GRAINS), "problems": []}
+        assert left.exists()  # it could be another process's that is still at it
+        assert len([one for one in copies.iterdir() if one.name.rpartition(".")[2].isdecimal()]) == 1
+    path.unlink()
+    old_store(path)
+    os.utime(left, (1, 1))
+    with Memory(path, telemetry="off"):
+        assert not left.exists()
+        assert len(list(copies.iterdir())) == 3

@@ -172,20 +172,35 @@ def _step(db: sqlite3.Connection, number: int, path: str) -> None:
 def backup(db: sqlite3.Connection, path: str, backups: str, base: str, clock: Clock) -> str:
     """A whole copy of the open database in `backups`, 0600; the newest few are kept. Returns its path."""
     ensure_private_dir(backups, base)
-    target = os.path.join(backups, f"{os.path.basename(path)}.{clock()}")
-    os.close(os.open(target + ".tmp", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
-    copy = sqlite3.connect(target + ".tmp")
+    name = os.path.basename(path) + "."
+    _drop_unfinished(backups, name)
+    target = os.path.join(backups, f"{name}{clock()}")
+    building = f"{target}.{os.urandom(4).hex()}{_UNFINISHED}"
+    os.close(os.open(building, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+    copy = sqlite3.connect(building)
     try:
+        copy.execute("PRAGMA journal_mode = OFF")  # a copy that is not finished is thrown away
         db.backup(copy)
     except sqlite3.OperationalError as bad:
         raise explain(bad, target) from bad
     finally:
         copy.close()
-    os.replace(target + ".tmp", target)
+    os.replace(building, target)
     kept = sorted(
-        (name for name in os.listdir(backups) if name.startswith(os.path.basename(path) + ".") and not name.endswith(".tmp")),
-        key=lambda name: int(name.rpartition(".")[2]),
+        (one for one in os.listdir(backups) if one.startswith(name) and one[len(name) :].isdecimal()), key=lambda one: int(one[len(name) :])
     )
-    for name in kept[:-KEPT_BACKUPS]:
-        os.unlink(os.path.join(backups, name))
+    for one in kept[:-KEPT_BACKUPS]:
+        os.unlink(os.path.join(backups, one))
     return target
+
+
+_UNFINISHED = ".tmp"
+
+
+def _drop_unfinished(backups: str, name: str) -> None:
+    """Remove copies whose making was interrupted long ago, and the journals that SQLite kept beside them."""
+    for one in os.listdir(backups):
+        part = os.path.join(backups, one)
+        with contextlib.suppress(FileNotFoundError):
+            if one.startswith(name) and _UNFINISHED in one and time.time() - os.stat(part).st_mtime > ABANDONED_SECONDS:
+                os.unlink(part)
