@@ -104,3 +104,13 @@ def test_a_file_that_is_missing_and_one_of_no_format_are_named(grains, tmp_path)
     assert "AFL-EXCHANGE-001" in grains("import", str(tmp_path / "gone"))[1]
     (tmp_path / "diary").write_text("dear diary\n")
     assert "AFL-EXCHANGE-002" in grains("import", str(tmp_path / "diary"))[1]
+
+
+def test_an_import_whose_texts_are_not_redacted_says_so(grains, tmp_path):
+    facts, log = tmp_path / "facts.jsonl", tmp_path / "log.jsonl"
+    facts.write_text('{"subject": "srv", "relation": "password", "object": "hunter2"}\n', encoding="utf-8")
+    log.write_text('{"tool_name": "Bash", "content": "fine", "call_id": "c1"}\n', encoding="utf-8")
+    told = "the texts are stored as they are: of what is imported only tool logs are redacted"
+    assert told in grains("import", str(facts), "--redact")[1]
+    assert told not in grains("import", str(log), "--redact")[1]
+    assert told not in grains("import", str(facts))[1]

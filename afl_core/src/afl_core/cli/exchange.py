@@ -10,7 +10,8 @@ from afl_core.cli.grain_lines import counted
 from afl_core.cli.opening import Asked, on_memory, on_memory_taking
 from afl_core.cli.options import Answer
 
-FORMATS = ("auto", "bundle", "tool-log", "dejadb", "facts")
+TOOL_LOG = "tool-log"
+FORMATS = ("auto", "bundle", TOOL_LOG, "dejadb", "facts")
 
 
 @click.command(
@@ -37,7 +38,10 @@ def import_(asked: Asked, file: str, dry_run: bool, redact: bool, file_format: s
             progress=_progress(asked.answer),
             redact=None if chain is None else lambda text: safe_text(chain, text),
         )
-    asked.answer.give({"command": "import", **report.as_dict()}, report.lines())
+    lines = report.lines()
+    if chain is not None and report.format != TOOL_LOG:
+        lines.append("the texts are stored as they are: of what is imported only tool logs are redacted")
+    asked.answer.give({"command": "import", **report.as_dict()}, lines)
 
 
 @click.command(
