@@ -149,6 +149,7 @@ def test_a_file_that_cannot_be_made_anew_is_told_and_a_sweep_ends_it(tmp_path):
     code, sentence, hint = told.split("|")
     assert code == "AFL-STORE-032"
     assert sentence.startswith("the grains are deleted, but their bytes are still in the file: ")
+    assert os.path.getsize(tmp_path / "m.afl") > 1_000_000
     assert "afl sweep" in hint
     assert (between, after) == ("1 0 True", "True 0 True")
     assert files_with(tmp_path, WORD) == []
@@ -334,3 +335,20 @@ def test_the_place_of_what_was_forgotten_last_is_not_given_again(memory):
         memory.forget(last)
         last = memory.add("observation", content=word)
         assert [one["content"] for one in memory.search(word)] == [word]
+
+
+def test_a_forget_in_the_middle_of_an_export_says_nothing_of_a_deletion_that_is_taken_back(memory, tmp_path):
+    secret = memory.add_fact("acme", "owner", WORD)
+    memory.add_batch({"type": "observation", "content": f"n{n}"} for n in range(3_000))
+    memory._files.reader().execute("PRAGMA busy_timeout = 50")
+    codes = []
+
+    def progress(done, whole):
+        if 0 < done < whole and not codes:
+            codes.append(refused(lambda: memory.forget(secret)))
+
+    memory.export(tmp_path / "all.jsonl", progress=progress)
+    assert codes == ["AFL-STORE-005"]
+    assert memory.get(secret)["object"] == WORD
+    assert memory.stats()["unswept"] == 0
+    assert memory.forget(secret) == [secret]

@@ -106,3 +106,11 @@ def test_the_rarest_six_terms_are_asked_for_and_none_that_very_many_hold():
     assert telling({"the": 50, "a": 51}, 50) == ["the"]
     assert telling({"部": 50, "部署": 50}, 50) == ["部署"]
     assert [too_common(grains) for grains in (10, 30_000, 10_000_000)] == [200, 300, 512]
+
+
+def test_a_common_word_asked_for_alone_gives_as_many_as_are_wanted_of_one_namespace(memory):
+    for ns in ("a", "b"):
+        memory.add_batch([{"type": "observation", "content": f"deploy n{n}", "namespace": ns} for n in range(600)])
+    found = memory.search("deploy", k=500, ns="a")
+    assert len(found) == 500
+    assert {one["namespace"] for one in found} == {"a"}

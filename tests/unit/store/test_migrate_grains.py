@@ -197,3 +197,20 @@ def test_a_copy_whose_making_was_killed_stands_in_nobodys_way(tmp_path, pages):
     with Memory(path, telemetry="off"):
         assert not left.exists()
         assert len(list(copies.iterdir())) == 3
+
+
+def test_a_step_that_comes_too_late_takes_no_newer_schema_back(tmp_path):
+    path = str(tmp_path / "m.afl")
+    migrate.open_or_create(path)
+    later = schema.SCHEMA_VERSION + 1
+    db = migrate._open(path)
+    db.executescript(
+        f"BEGIN IMMEDIATE; {schema.marked(later, 'ALTER TABLE grains ADD COLUMN later TEXT;')} PRAGMA user_version = {later}; COMMIT;"
+    )
+    before = [tuple(row) for row in db.execute("SELECT name, sql FROM sqlite_master ORDER BY name")]
+    for number in range(1, later):
+        migrate._step(db, number, path)
+        assert not db.in_transaction
+    assert [tuple(row) for row in db.execute("SELECT name, sql FROM sqlite_master ORDER BY name")] == before
+    assert db.execute("PRAGMA user_version").fetchone()[0] == later
+    db.close()

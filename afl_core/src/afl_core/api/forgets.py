@@ -25,7 +25,7 @@ class Forgets(Exchanged):
         What was captured of a project is erased too, and of a call the words of its events; it is not captured again. Lessons are not: `afl memory`.
 
         The audit holds who, when, `because` and a fingerprint of the address. Raises `StoreError` (AFL-STORE-032) when another process still
-        holds the bytes: the rows are gone, and the next forget, `sweep` or opening does the rest.
+        holds the bytes, or there is no room to make the file anew: the rows are gone, and the next forget, `sweep` or opening does the rest.
         """
         return self.forget_many([hash], keep_out=keep_out, dry_run=dry_run, because=because)
 

@@ -93,10 +93,13 @@ def sweep(
         emptied = wal.renew(db, alone)
     except sqlite3.OperationalError as bad:
         known = explain(bad, name_of(db))
+        if db.in_transaction:
+            raise known from bad  # somebody's who forgets in the middle of a call: nothing is deleted when that is taken back
+        said, hint = (_NO_ROOM, _MAKE_ROOM) if "full" in str(bad) else (known.sentence, known.hint)
         raise StoreError(
-            f"the grains are deleted, but their bytes are still in the file: {known.sentence}",
+            f"the grains are deleted, but their bytes are still in the file: {said}",
             code="AFL-STORE-032",
-            hint=f"{known.hint}; then run: afl sweep (or call sweep()); the next forget and the next opening do the same",
+            hint=f"{hint}; then run: afl sweep (or call sweep()); the next forget and the next opening do the same",
         ) from bad
     if not emptied:
         raise StoreError(
@@ -106,6 +109,10 @@ def sweep(
         )
     with turn():
         status.set_meta(db, SWEPT, str(max(upto, int(status.meta(db, SWEPT, "0")))))  # a slower sweep takes nothing back
+
+
+_NO_ROOM = "there is no room to make it anew"
+_MAKE_ROOM = "free twice the size of the file where it lies, and once its size in the directory of temporary files (SQLITE_TMPDIR)"
 
 
 def gone_words(db: sqlite3.Connection, forgotten: Sequence[grains.Stored], cover: Cover = PLAIN) -> set[str]:

@@ -22,6 +22,8 @@ COMMON_SHARE = 0.01
 """A term that stands in as many of all grains says nothing, unless there is no rarer one ..."""
 COMMON_ROWS, COMMON_MOST = 200, CANDIDATES
 """... one that stands in fewer than the first always says something, and in as many as are ranked at most never."""
+NEWEST = 1_000
+"""Of a term that is asked for though it is too common, so many grains, the newest, before what narrows the question."""
 TERMS_LOOKED_AT = 64
 """Of a long question, the first so many terms."""
 BEGINNINGS = 32
@@ -77,13 +79,13 @@ def search(
 ) -> list[Ranked]:
     """Live grains whose text holds a telling word of the question, best first; where none does, those that hold a word that begins like one."""
     wanted = list(dict.fromkeys(words.terms(text)))[:TERMS_LOOKED_AT]
-    found = _matching(db, question(db, wanted, cover), where, cover)
+    found = _matching(db, question(db, wanted, cover), where, most, cover)
     if not found and cover is PLAIN:
-        found = _matching(db, beginnings(db, wanted), where, cover)
+        found = _matching(db, beginnings(db, wanted), where, most, cover)
     return ranked(found, now, most, weights)
 
 
-def _matching(db: sqlite3.Connection, asked: Sequence[str], where: Where, cover: Cover) -> list[tuple[grains.Stored, float]]:
+def _matching(db: sqlite3.Connection, asked: Sequence[str], where: Where, most: int, cover: Cover) -> list[tuple[grains.Stored, float]]:
     """Grains that hold one of these terms, each with how well it matches; of a term that very many hold, the newest, all alike."""
     if not asked:
         return []
@@ -91,14 +93,14 @@ def _matching(db: sqlite3.Connection, asked: Sequence[str], where: Where, cover:
     query = " OR ".join(rows.quoted(term) for term in asked)
     limit = too_common(rows.upto(db))
     if len(asked) == 1 and rows.frequencies(db, asked, limit).get(asked[0], 0) >= limit:
-        matching = f"SELECT rowid AS id, -1.0 AS rank FROM terms WHERE terms MATCH ? ORDER BY rowid DESC LIMIT {COMMON_MOST}"  # noqa: S608 - a number
+        matching = f"SELECT rowid AS id, -1.0 AS rank FROM terms WHERE terms MATCH ? ORDER BY rowid DESC LIMIT {NEWEST}"  # noqa: S608 - a number
     else:
         matching = f"SELECT rowid AS id, rank FROM terms WHERE terms MATCH ? ORDER BY rank LIMIT {CANDIDATES}"  # noqa: S608 - a number
     # The best ones of the index first and then their rows: reading the row of everything that matches would cost more than all the rest.
     best = f"SELECT {_COLUMNS}, rank, {condition} FROM ({matching}) CROSS JOIN grains ON grains.seq = id"  # noqa: S608 - fixed texts
     found = db.execute(best, (*values, query)).fetchall()
     fitting = [row for row in found if row[7]]
-    if len(found) >= CANDIDATES and len(fitting) < CANDIDATES // 2:  # others fit that match less well
+    if len(found) >= CANDIDATES and len(fitting) < min(CANDIDATES, max(CANDIDATES // 2, most)):  # others fit that match less well
         fitting = db.execute(
             f"SELECT {_COLUMNS}, bm25(terms) FROM grains JOIN terms ON terms.rowid = grains.seq"  # noqa: S608 - fixed texts
             f" WHERE terms MATCH ? AND {condition} ORDER BY bm25(terms) LIMIT {CANDIDATES}",

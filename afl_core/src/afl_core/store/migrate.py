@@ -158,10 +158,14 @@ def _create(path: str, checkpoint: Callable[[str], None], page_bytes: int = PAGE
     checkpoint("created")
 
 
+_NOT_BEHIND = "SELECT CASE WHEN (SELECT user_version FROM pragma_user_version) <> {} THEN json('another process was first') END;"
+"""Breaks a script off in a file of another schema: what is no JSON is an error."""
+
+
 def _step(db: sqlite3.Connection, number: int, path: str) -> None:
     statements = MIGRATIONS[number - 1]
     try:
-        db.executescript(f"BEGIN IMMEDIATE;\n{statements}\nPRAGMA user_version = {number};\nCOMMIT;")
+        db.executescript(f"BEGIN IMMEDIATE;\n{_NOT_BEHIND.format(number - 1)}\n{statements}\nPRAGMA user_version = {number};\nCOMMIT;")
     except sqlite3.OperationalError as bad:
         if db.in_transaction:
             db.execute("ROLLBACK")

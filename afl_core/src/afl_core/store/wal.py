@@ -32,12 +32,16 @@ def renew(
 ) -> bool:
     """Make the file anew from what its rows hold, in one transaction that readers do not wait for, and empty the log.
 
-    False when a reader keeps the log in use. Needs as much room again as the file takes; raises `sqlite3.OperationalError` when there is none, or the
-    file is locked, and nothing is lost then. `alone` keeps other writers of this process away; `checkpoint` is told each step.
+    False when a reader keeps the log in use. Needs the room of the file once more beside it, and once where temporary files are; raises
+    `sqlite3.OperationalError` when there is none, or the file is locked, and nothing is lost then. `alone` keeps other writers of this process away; `checkpoint` is told each step.
     """
     if not empty(db):  # first, for every attempt beside a reader would put a copy of the whole file into the log
         return False
-    _vacuum(db) if alone is None else alone(_vacuum)
+    try:
+        _vacuum(db) if alone is None else alone(_vacuum)
+    except sqlite3.OperationalError:
+        empty(db)  # of what was written before the room gave out
+        raise
     checkpoint("vacuumed")
     return empty(db)
 
