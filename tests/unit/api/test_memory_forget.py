@@ -352,3 +352,32 @@ def test_a_forget_in_the_middle_of_an_export_says_nothing_of_a_deletion_that_is_
     assert memory.get(secret)["object"] == WORD
     assert memory.stats()["unswept"] == 0
     assert memory.forget(secret) == [secret]
+
+
+def test_a_forget_that_another_ones_rest_stands_in_the_way_of_deletes_its_own_grain_too(memory, tmp_path):
+    first, second = memory.add_fact("a", "is", "one"), memory.add_fact("b", "is", WORD)
+    memory._files.reader().execute("PRAGMA busy_timeout = 50")
+    reading = sqlite3.connect(memory.path)
+    reading.execute("BEGIN")
+    reading.execute("SELECT count(*) FROM grains").fetchone()
+    for address in (first, second):
+        assert refused(lambda address=address: memory.forget(address)) == "AFL-STORE-032"
+        assert refused(lambda address=address: memory.get(address)) == "AFL-STORE-020"
+    reading.close()
+    assert memory.sweep()
+    assert files_with(tmp_path, WORD) == []
+
+
+def test_a_memory_with_a_damaged_page_still_opens_after_a_forget(tmp_path):
+    path = tmp_path / "m.afl"
+    with Memory(path, telemetry="off") as memory:
+        given = [memory.add_fact(f"s{n}", "is", f"value{n} " + "x" * 200) for n in range(1_000)]
+        memory.search("value1")
+    data = bytearray(path.read_bytes())
+    page = data.find(b"value500 xxx") // 2048 * 2048
+    data[page : page + 16] = b"\xff" * 16
+    path.write_bytes(data)
+    for address in given[10:12]:
+        with Memory(path, telemetry="off") as memory:
+            assert refused(lambda address=address, memory=memory: memory.forget(address)) == "AFL-STORE-032"
+            assert memory.get(given[20])["subject"] == "s20"

@@ -111,3 +111,28 @@ def test_a_handle_without_an_index_and_a_dry_run_tell_of_the_file_alone(memory, 
         plain.import_(bundle, progress=lambda *both: told.append(both))
         plain.import_(bundle, dry_run=True, progress=lambda *both: told.append(both))
     assert told[-1] == (2 * size, 2 * size)
+
+
+@pytest.mark.skipif(not os.path.exists("/proc/locks"), reason="locks cannot be listed here")
+def test_a_path_that_is_refused_costs_no_open_memory_of_this_process_its_locks(memory, empty, tmp_path):
+    def locks():
+        with open("/proc/locks", encoding="ascii") as listed:
+            rows = [line.split() for line in listed]
+        mine = {os.stat(path).st_ino for one in (memory, empty) for path in (one.path, one.path + "-shm")}
+        return sorted((row[3], row[5], row[6]) for row in rows if int(row[5].rpartition(":")[2]) in mine)
+
+    memory.add_fact("acme", "is", "here")
+    empty.add_fact("acme", "is", "here")
+    (tmp_path / "hard").hardlink_to(memory.path)
+    (tmp_path / "soft").symlink_to(empty.path)
+    before = locks()
+    assert before
+    ends = ("", "-wal", "-shm", "-journal")
+    for path in (tmp_path / "hard", tmp_path / "soft", *(one.path + end for one in (memory, empty) for end in ends)):
+        with pytest.raises(ExchangeError) as caught:
+            memory.export(path)
+        assert caught.value.code == "AFL-EXCHANGE-010"
+        with pytest.raises(ExchangeError) as caught:
+            memory.import_(path)
+        assert caught.value.code == "AFL-EXCHANGE-002"
+    assert locks() == before

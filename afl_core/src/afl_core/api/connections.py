@@ -7,8 +7,10 @@ its end, and its thread closes then. So every call stands between `enter` and `l
 from __future__ import annotations
 
 import contextlib
+import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 
@@ -28,6 +30,22 @@ class _Held(NamedTuple):
     uses: list[int]
 
 
+_ENDS = ("", "-wal", "-shm", "-journal", ".telemetry.db", ".telemetry.db-wal", ".telemetry.db-shm")
+_LIVING: weakref.WeakSet[Connections] = weakref.WeakSet()
+
+
+def is_open_here(path: str) -> bool:
+    """Whether a file is one of a memory that this process has open: closing it after reading it as any file would give up SQLite's locks."""
+    return any(_is_same(path, one.path + end) for one in list(_LIVING) if not one.is_closed for end in _ENDS)
+
+
+def _is_same(path: str, other: str) -> bool:
+    try:
+        return os.path.realpath(path) == os.path.realpath(other) or os.path.samefile(path, other)
+    except (OSError, ValueError):  # one of them is not there, or cannot be a path: not the same
+        return False
+
+
 class Connections:
     """Open until `close`. A forked child opens its own."""
 
@@ -39,7 +57,13 @@ class Connections:
         self.path = path
         self._closed = False
         self._begin()
+        _LIVING.add(self)
         inherited.after_fork(self, Connections._after_fork)
+
+    @property
+    def is_closed(self) -> bool:
+        """Whether it was closed; a call that is under way may go on."""
+        return self._closed
 
     def reader(self) -> sqlite3.Connection:
         """This thread's connection."""

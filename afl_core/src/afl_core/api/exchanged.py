@@ -10,11 +10,13 @@ from typing import Any
 
 from attrs import asdict
 
+from afl_core.api.connections import is_open_here
 from afl_core.api.given import checked, used
 from afl_core.api.opened import Opened
 from afl_core.api.reserved import demand, refuse_reserved
 from afl_core.api.told import Value
 from afl_core.exchange.access import Access, Progress, silent
+from afl_core.exchange.errors import ExchangeError
 from afl_core.exchange.report import Report
 
 
@@ -50,6 +52,12 @@ class Exchanged(Opened):
         demand(self.scopes, "read")
         from afl_core.exchange.export import export_bundle
 
+        if is_open_here(os.fspath(path)):
+            raise ExchangeError(
+                f"{os.fspath(path)} is a file of a memory that is open",
+                code="AFL-EXCHANGE-010",
+                hint="name another file, or export the memory",
+            )
         return asdict(export_bundle(self._access(), os.fspath(path), ns=ns, progress=progress))
 
     @used
@@ -69,6 +77,10 @@ class Exchanged(Opened):
         demand(self.scopes, "read" if dry_run else "write")
         from afl_core.exchange.imports import import_file
 
+        if is_open_here(str(path)):
+            raise ExchangeError(
+                f"{path} is a file of a memory that is open", code="AFL-EXCHANGE-002", hint="name another file, or export the memory"
+            )
         if dry_run or not self.index_text:
             return import_file(self._access(), path, format, dry_run=dry_run, progress=progress, redact=redact)
         taking = Taking(progress)

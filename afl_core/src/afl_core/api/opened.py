@@ -232,10 +232,10 @@ class Opened:
 
         `must_be_there`: a grain that somebody else forgot meanwhile is an error. `noted` is told the time and how many were erased.
         """
-        self._finish_forgetting()
+        self._finish_forgetting(quietly=True)  # what it cannot end, the end of this one tries again, when this one's rows are gone
         self._telemetry.flush()
-        now = self._clock()
         with self._files.writer(durable=True) as db:
+            now = self._clock()  # not before the turn came: what was asked while it was waited for is not written any more
             left = [one for one in addresses if must_be_there or grains.place_of(db, one) is not None]
             gone = [erase.forget(db, address, now, keep_out=keep_out, cover=self._cover) for address in left]
             stretches = {name for one in gone for name in evidence.forget_call(db, one.grain)}

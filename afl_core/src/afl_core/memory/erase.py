@@ -91,7 +91,7 @@ def sweep(
             going = terms.compress(db)
     try:
         emptied = wal.renew(db, alone)
-    except sqlite3.OperationalError as bad:
+    except sqlite3.DatabaseError as bad:  # a damaged page too: making the file anew reads all of it
         known = explain(bad, name_of(db))
         if db.in_transaction:
             raise known from bad  # somebody's who forgets in the middle of a call: nothing is deleted when that is taken back

@@ -39,7 +39,7 @@ def renew(
         return False
     try:
         _vacuum(db) if alone is None else alone(_vacuum)
-    except sqlite3.OperationalError:
+    except sqlite3.DatabaseError:
         empty(db)  # of what was written before the room gave out
         raise
     checkpoint("vacuumed")
