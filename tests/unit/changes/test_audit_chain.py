@@ -11,6 +11,8 @@ from hypothesis import strategies as st
 
 from afl_core.changes.audit import START, Broken, record, row_hash, verify_chain
 from afl_core.store import audit as rows
+from afl_core.store.connection import connect
+from afl_core.store.migrate import open_or_create
 from afl_core.store.schema import MIGRATIONS
 
 NOW = 1_767_225_600_000
@@ -105,3 +107,20 @@ def test_an_altered_last_row_with_a_matching_hash_is_not_the_recorded_end():
 def test_the_chain_itself_holds_no_words():
     with closing(chain(2)) as db:
         assert "reason 1" not in "".join(str(tuple(row)) for row in db.execute("SELECT * FROM audit"))
+
+
+def test_a_chain_that_grows_while_it_is_read_holds(tmp_path, monkeypatch):
+    open_or_create(str(tmp_path / "m.afl"))
+    with closing(connect(tmp_path / "m.afl")) as db, closing(connect(tmp_path / "m.afl")) as other:
+        told = {"actor": "user:me", "action": "lesson.disable", "target": "L", "body": {}, "reason": ""}
+        record(db, **told, now=NOW)
+        read = rows.head
+
+        def grown(db):
+            record(other, **told, now=NOW + 1)
+            return read(db)
+
+        monkeypatch.setattr(rows, "head", grown)
+        assert verify_chain(db) is None
+        assert not db.in_transaction
+        assert len(list(rows.rows(db))) == 2

@@ -48,7 +48,20 @@ def row_hash(row: AuditRow) -> str:
 
 
 def verify_chain(db: sqlite3.Connection) -> Broken | None:
-    """Read the whole chain; None when it holds, otherwise its first broken row. Erased texts are no break, altered ones are."""
+    """Read the whole chain; None when it holds, otherwise its first broken row. Erased texts are no break, altered ones are.
+
+    Looks at the chain as it is at one moment: others may append to it meanwhile.
+    """
+    if db.in_transaction:
+        return _first_broken(db)
+    db.execute("BEGIN")
+    try:
+        return _first_broken(db)
+    finally:
+        db.execute("ROLLBACK")
+
+
+def _first_broken(db: sqlite3.Connection) -> Broken | None:
     altered = {name for name, text in rows.texts(db) if _text_hash(text) != name}
     n, previous = 0, START
     for row in rows.rows(db):
