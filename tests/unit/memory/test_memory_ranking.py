@@ -114,3 +114,12 @@ def test_a_common_word_asked_for_alone_gives_as_many_as_are_wanted_of_one_namesp
     found = memory.search("deploy", k=500, ns="a")
     assert len(found) == 500
     assert {one["namespace"] for one in found} == {"a"}
+
+
+def test_a_common_word_gives_the_newest_of_a_namespace_also_where_other_namespaces_have_newer_ones(memory):
+    texts = [f"common {'more ' * (n % 40)}" for n in range(600)]
+    for ns in ("mine", "theirs", "others"):
+        memory.add_batch([{"type": "observation", "content": f"{text} {ns}{n}", "namespace": ns} for n, text in enumerate(texts)])
+    found = memory.search("common", k=5, ns="mine")
+    assert {one["content"].split()[-1] for one in found} <= {f"mine{n}" for n in range(600 - 512, 600)}
+    assert len(memory.search("common", k=512, ns="mine")) == 512

@@ -92,7 +92,8 @@ def _matching(db: sqlite3.Connection, asked: Sequence[str], where: Where, most: 
     condition, values = _condition(where, cover, found=True)
     query = " OR ".join(rows.quoted(term) for term in asked)
     limit = too_common(rows.upto(db))
-    if len(asked) == 1 and rows.frequencies(db, asked, limit).get(asked[0], 0) >= limit:
+    says_nothing = len(asked) == 1 and rows.frequencies(db, asked, limit).get(asked[0], 0) >= limit
+    if says_nothing:
         matching = f"SELECT rowid AS id, -1.0 AS rank FROM terms WHERE terms MATCH ? ORDER BY rowid DESC LIMIT {NEWEST}"  # noqa: S608 - a number
     else:
         matching = f"SELECT rowid AS id, rank FROM terms WHERE terms MATCH ? ORDER BY rank LIMIT {CANDIDATES}"  # noqa: S608 - a number
@@ -101,9 +102,10 @@ def _matching(db: sqlite3.Connection, asked: Sequence[str], where: Where, most: 
     found = db.execute(best, (*values, query)).fetchall()
     fitting = [row for row in found if row[7]]
     if len(found) >= CANDIDATES and len(fitting) < min(CANDIDATES, max(CANDIDATES // 2, most)):  # others fit that match less well
+        rank, order = ("-1.0", "terms.rowid DESC") if says_nothing else ("bm25(terms)", "bm25(terms)")
         fitting = db.execute(
-            f"SELECT {_COLUMNS}, bm25(terms) FROM grains JOIN terms ON terms.rowid = grains.seq"  # noqa: S608 - fixed texts
-            f" WHERE terms MATCH ? AND {condition} ORDER BY bm25(terms) LIMIT {CANDIDATES}",
+            f"SELECT {_COLUMNS}, {rank} FROM grains JOIN terms ON terms.rowid = grains.seq"  # noqa: S608 - fixed texts
+            f" WHERE terms MATCH ? AND {condition} ORDER BY {order} LIMIT {CANDIDATES}",
             (query, *values),
         ).fetchall()
     return [(grains.read(row, cover), -row[6]) for row in fitting[:CANDIDATES]]
