@@ -6,6 +6,8 @@ import os
 import sqlite3
 import subprocess
 import sys
+import threading
+import time
 
 import pytest
 from stored_bytes import files_with
@@ -14,7 +16,7 @@ from afl_core import Memory
 from afl_core.changes.audit import verify_chain
 from afl_core.memory import erase, write
 from afl_core.model.errors import AflError, StoreError
-from afl_core.store import migrate
+from afl_core.store import migrate, wal
 from afl_core.store.audit import rows
 from afl_core.store.connection import connect
 
@@ -381,3 +383,88 @@ def test_a_memory_with_a_damaged_page_still_opens_after_a_forget(tmp_path):
         with Memory(path, telemetry="off") as memory:
             assert refused(lambda address=address, memory=memory: memory.forget(address)) == "AFL-STORE-032"
             assert memory.get(given[20])["subject"] == "s20"
+
+
+def questions(memory):
+    return {one["sample"] for one in memory.telemetry()["queries"]}
+
+
+def test_a_forget_ends_another_one_that_broke_off_and_makes_the_file_anew_once(memory, tmp_path, monkeypatch):
+    left, mine = memory.add_fact("acme", "owner", WORD), memory.add_fact("acme", "tier", "gold")
+    memory.search(WORD)
+    memory.flush()
+    with memory._files.writer() as db:
+        erase.forget(db, left, memory._clock(), keep_out=False)
+    assert files_with(tmp_path, WORD) != []
+    renewed = counted(monkeypatch)
+    memory.forget(mine)
+    assert len(renewed) == 2  # the memory and its sidecar
+    assert files_with(tmp_path, WORD) == []
+    assert memory.stats()["unswept"] == 0
+
+
+def test_a_forget_of_another_handle_that_goes_on_is_not_taken_for_done(memory, opens, monkeypatch):
+    theirs, mine = memory.add_fact("acme", "owner", WORD), memory.add_fact("acme", "tier", "gold")
+    other = opens()
+    scrub = memory._telemetry.scrub
+
+    def scrub_while_another_deletes(*given, **named):
+        with other._files.writer() as db:
+            erase.forget(db, theirs, memory._clock(), keep_out=False)
+        scrub(*given, **named)
+
+    monkeypatch.setattr(memory._telemetry, "scrub", scrub_while_another_deletes)
+    memory.forget(mine)
+    assert erase.pending(memory._files.reader()) == [theirs]
+
+
+def counted(monkeypatch):
+    """Grows by one whenever a file is made anew."""
+    seen, vacuum = [], wal._vacuum
+    monkeypatch.setattr(wal, "_vacuum", lambda db: (seen.append(1), vacuum(db)))
+    return seen
+
+
+def test_forgets_of_several_threads_are_each_made_once_and_questions_of_others_stay(memory, tmp_path, clock, monkeypatch):
+    given = [memory.add_fact("acme", f"owner {n}", f"{WORD} {n}") for n in range(6)]
+    memory.add_fact("acme", "tier", "gold")
+    memory.search("gold")
+    memory.flush()
+    clock.advance(seconds=1)
+    renewed = counted(monkeypatch)
+    threads = [threading.Thread(target=memory.forget, args=(address,)) for address in given]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(30)
+    assert len(renewed) == 2 * len(given)
+    assert questions(memory) == {"gold"}
+    assert files_with(tmp_path, WORD) == []
+
+
+def test_what_is_asked_while_a_forget_waits_for_its_turn_is_not_kept(memory, tmp_path, clock):
+    secret = memory.add_fact("acme", "owner", WORD)
+    memory.search(WORD)
+    memory.flush()
+    writing = sqlite3.connect(memory.path, isolation_level=None)
+    writing.execute("BEGIN IMMEDIATE")
+    waits = threading.Thread(target=memory.forget, args=(secret,))
+    waits.start()
+    until(lambda: memory._files._lock.acquire(blocking=False) is False or memory._files._lock.release())
+    clock.advance(seconds=1)
+    memory.search(WORD)
+    clock.advance(seconds=1)
+    writing.execute("ROLLBACK")
+    writing.close()
+    waits.join(30)
+    memory.flush()
+    assert files_with(tmp_path, WORD) == []
+
+
+def until(holds):
+    """Wait for something that another thread is about to do."""
+    for _ in range(3_000):
+        if holds():
+            return
+        time.sleep(0.01)
+    raise AssertionError("it did not come to pass")

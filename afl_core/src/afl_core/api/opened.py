@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import threading
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -65,6 +66,9 @@ class Opened:
         self.scopes = narrowed(None, scopes)
         self._clock = steady() if clock is None else clock
         self._unindexed = 0
+        self._forgets = threading.RLock()
+        """Forgets of this handle take turns: one that goes on is not taken for one that broke off."""
+        inherited.after_fork(self, Opened._after_fork)
         with inherited.CALLS:
             self._open(passphrase, mode_of(telemetry))
 
@@ -232,37 +236,44 @@ class Opened:
 
         `must_be_there`: a grain that somebody else forgot meanwhile is an error. `noted` is told the time and how many were erased.
         """
-        self._finish_forgetting(quietly=True)  # what it cannot end, the end of this one tries again, when this one's rows are gone
-        self._telemetry.flush()
-        with self._files.writer(durable=True) as db:
-            now = self._clock()  # not before the turn came: what was asked while it was waited for is not written any more
-            left = [one for one in addresses if must_be_there or grains.place_of(db, one) is not None]
-            gone = [erase.forget(db, address, now, keep_out=keep_out, cover=self._cover) for address in left]
-            stretches = {name for one in gone for name in evidence.forget_call(db, one.grain)}
-            words = erase.gone_words(db, gone, self._cover)
-            if gone:
-                noted(db, now, len(gone))
-        try:
-            evidence.drop(self.path, stretches, self._files.writer)
-        except OSError as bad:  # the upkeep tries it again; the rest is done by the next forget, sweep or opening
-            raise understood(bad) from bad
-        self._telemetry.scrub(addresses, texts, words)
-        self._sweep()
+        with self._forgets:
+            self._telemetry.flush()
+            with self._files.writer(durable=True) as db:
+                now = self._clock()  # not before the turn came: what was asked while it was waited for is not written any more
+                unswept = erase.pending(db)  # of a forget that broke off, or of another process's that goes on
+                left = [one for one in addresses if must_be_there or grains.place_of(db, one) is not None]
+                gone = [erase.forget(db, address, now, keep_out=keep_out, cover=self._cover) for address in left]
+                stretches = {name for one in gone for name in evidence.forget_call(db, one.grain)}
+                words = erase.gone_words(db, gone, self._cover)
+                upto = erase.last(db)[0]
+                if gone:
+                    noted(db, now, len(gone))
+            try:
+                evidence.drop(self.path, stretches, self._files.writer)
+            except OSError as bad:  # the upkeep tries it again; the rest is done by the next forget, sweep or opening
+                raise understood(bad) from bad
+            self._telemetry.scrub([*unswept, *addresses], texts, words, questions=bool(unswept))
+            self._sweep(upto)
         return left
 
     def _finish_forgetting(self, *, quietly: bool = False) -> bool:
         """Do what a forget that broke off left over; what was said is not known any more, so every question goes. `quietly`: `stats` shows a failure."""
-        left = erase.pending(self._files.reader())
-        if not left:
-            return False
-        try:
-            self._telemetry.scrub(left, (), questions=True)
-            self._sweep()
-        except StoreError:
-            if not quietly:
-                raise
+        with self._forgets:
+            upto = erase.last(self._files.reader())[0]
+            left = erase.pending(self._files.reader())
+            if not left:
+                return False
+            try:
+                self._telemetry.scrub(left, (), questions=True)
+                self._sweep(upto)
+            except StoreError:
+                if not quietly:
+                    raise
         return True
 
-    def _sweep(self) -> None:
+    def _sweep(self, upto: int) -> None:
         drop_backups(self.path)
-        erase.sweep(self._files.reader(), self._files.writer, self._files.in_turn)
+        erase.sweep(self._files.reader(), upto, self._files.writer, self._files.in_turn)
+
+    def _after_fork(self) -> None:
+        self._forgets = threading.RLock()

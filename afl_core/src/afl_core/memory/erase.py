@@ -76,16 +76,18 @@ def pending(db: sqlite3.Connection) -> list[str]:
 
 def sweep(
     db: sqlite3.Connection,
+    upto: int | None = None,
     turn: Callable[[], AbstractContextManager[sqlite3.Connection]] | None = None,
     alone: Callable[[Callable[[sqlite3.Connection], object]], object] | None = None,
 ) -> None:
     """After the commit: merge the index, make the file anew, and let the log of writes be written into it and emptied, so that no byte is left in either.
 
+    Everything that was forgotten up to the operation `upto` (the last one, where none is given) is done with then: telemetry was scrubbed of it before.
     Merges in steps that are transactions of their own (`turn` opens one; `alone` keeps other writers away without one). Raises `StoreError`
     (AFL-STORE-032) when the file cannot be made anew or a reader keeps the log from being emptied; the rows are gone, and the next sweep ends it.
     """
     turn = turn if turn is not None else lambda: writing(db)
-    upto, going = last(db)[0], True
+    upto, going = last(db)[0] if upto is None else upto, True
     while going:
         with turn():
             going = terms.compress(db)

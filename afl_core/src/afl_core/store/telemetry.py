@@ -178,12 +178,12 @@ def scrub(db: sqlite3.Connection, addresses: Iterable[str], says: Callable[[Text
 
     Raises `sqlite3.OperationalError` when another process keeps the bytes in the write-ahead log, or the file cannot be made anew.
     """
+    gone = set(addresses)
     db.create_function("says", 1, says)
+    db.create_function("names", 1, lambda listed: not gone.isdisjoint(json.loads(listed)))
     with writing(db):
-        for address in addresses:
-            db.execute("DELETE FROM telem_grain_access WHERE hash = ?", (address,))
-            db.execute("DELETE FROM telem_recall_log WHERE instr(top_hashes, ?) > 0", (address,))
-        db.execute("DELETE FROM telem_recall_log WHERE says(subject) OR says(query)")
+        db.executemany("DELETE FROM telem_grain_access WHERE hash = ?", [(address,) for address in gone])
+        db.execute("DELETE FROM telem_recall_log WHERE names(top_hashes) OR says(subject) OR says(query)")
         db.execute("DELETE FROM telem_query_stat WHERE says(sample) OR says(qkey)")
     if not wal.renew(db):
         raise sqlite3.OperationalError("another process is reading it")
