@@ -134,5 +134,5 @@ def test_a_path_that_is_refused_costs_no_open_memory_of_this_process_its_locks(m
         assert caught.value.code == "AFL-EXCHANGE-010"
         with pytest.raises(ExchangeError) as caught:
             memory.import_(path)
-        assert caught.value.code == "AFL-EXCHANGE-002"
+        assert caught.value.code == "AFL-EXCHANGE-010"
     assert locks() == before

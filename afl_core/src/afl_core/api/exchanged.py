@@ -52,7 +52,7 @@ class Exchanged(Opened):
         demand(self.scopes, "read")
         from afl_core.exchange.export import export_bundle
 
-        _refuse_open(os.fspath(path), "AFL-EXCHANGE-010")
+        _refuse_open(os.fspath(path))
         return asdict(export_bundle(self._access(), os.fspath(path), ns=ns, progress=progress))
 
     @used
@@ -72,7 +72,7 @@ class Exchanged(Opened):
         demand(self.scopes, "read" if dry_run else "write")
         from afl_core.exchange.imports import import_file
 
-        _refuse_open(str(path), "AFL-EXCHANGE-002")
+        _refuse_open(str(path))
         if dry_run or not self.index_text:
             return import_file(self._access(), path, format, dry_run=dry_run, progress=progress, redact=redact)
         taking = Taking(progress)
@@ -101,9 +101,11 @@ class Exchanged(Opened):
         record(db, actor=self.actor, action=f"grain.{verb}", target=fingerprint(named), body=body, reason=because, now=now)
 
 
-def _refuse_open(path: str, code: str) -> None:
+def _refuse_open(path: str) -> None:
     if is_open_here(path):
-        raise ExchangeError(f"{path} is a file of a memory that is open", code=code, hint="name another file, or export the memory")
+        raise ExchangeError(
+            f"{path} is a file of a memory that is open", code="AFL-EXCHANGE-010", hint="name another file, or export the memory"
+        )
 
 
 def fingerprint(named: str) -> str:
