@@ -350,7 +350,7 @@ def test_a_forget_in_the_middle_of_an_export_says_nothing_of_a_deletion_that_is_
             codes.append(refused(lambda: memory.forget(secret)))
 
     memory.export(tmp_path / "all.jsonl", progress=progress)
-    assert codes == ["AFL-STORE-005"]
+    assert codes == ["AFL-STORE-038"]
     assert memory.get(secret)["object"] == WORD
     assert memory.stats()["unswept"] == 0
     assert memory.forget(secret) == [secret]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 
+import attrs
 from exchange_world import NOW, STEPS, happen, heads, live, opened, seen
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -68,6 +69,22 @@ def test_two_machines_that_diverged_come_to_the_same_heads_in_either_order(commo
         one.import_(f"{folder}/b.jsonl")
         two.import_(f"{folder}/a.jsonl")
         assert heads(one) == heads(two) == heads(first)
+
+
+@MANY
+@given(STEPS, STEPS, STEPS)
+def test_a_dry_run_tells_what_the_import_then_tells_and_changes_nothing(common, here, there):
+    with tempfile.TemporaryDirectory() as folder, opened(f"{folder}/a.afl") as one, opened(f"{folder}/b.afl", NOW + 50_003) as two:
+        happen(one, common)
+        one.export(f"{folder}/common.jsonl")
+        two.import_(f"{folder}/common.jsonl")
+        happen(one, here)
+        happen(two, there)
+        two.export(f"{folder}/b.jsonl")
+        before = seen(one)
+        foreseen = one.import_(f"{folder}/b.jsonl", dry_run=True)
+        assert seen(one) == before
+        assert attrs.evolve(foreseen, dry_run=False) == one.import_(f"{folder}/b.jsonl")
 
 
 @MANY

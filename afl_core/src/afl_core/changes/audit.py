@@ -13,6 +13,7 @@ from afl_core.model.codec import canonical
 from afl_core.model.ids import digest
 from afl_core.store import audit as rows
 from afl_core.store.audit import AuditRow
+from afl_core.store.connection import reading
 
 START = "0" * 64
 """What the first row follows."""
@@ -52,13 +53,8 @@ def verify_chain(db: sqlite3.Connection) -> Broken | None:
 
     Looks at the chain as it is at one moment: others may append to it meanwhile.
     """
-    if db.in_transaction:
+    with reading(db):
         return _first_broken(db)
-    db.execute("BEGIN")
-    try:
-        return _first_broken(db)
-    finally:
-        db.execute("ROLLBACK")
 
 
 def _first_broken(db: sqlite3.Connection) -> Broken | None:

@@ -20,7 +20,7 @@ RESTORING = "import_restoring"
 """In `meta`: the checksum of the bundle that an empty memory began to take in, so that a second run goes on with all namespaces."""
 
 
-def import_bundle(access: Access, source: Source, *, dry_run: bool, progress: Progress) -> Report:
+def import_bundle(access: Access, source: Source, *, progress: Progress) -> Report:
     """Take a bundle in. Raises `ExchangeError` when anything of it is damaged; nothing was written then."""
     tally, join = Tally(), Join(access)
     db = access.reader()
@@ -28,17 +28,12 @@ def import_bundle(access: Access, source: Source, *, dry_run: bool, progress: Pr
     try:
         header = check(source, progress, lambda line: bundles.set_forgotten_there(db, line.hash))
         restoring = bundles.is_blank(db) or status.meta(db, RESTORING) == header.sha256
-        if dry_run:
-            for number, line in _read(source):
-                _foresee(db, access, join, tally, number, line, restoring=restoring)
-        else:
-            _take_all(access, source, header, join, tally, restoring=restoring, progress=progress)
+        _take_all(access, source, header, join, tally, restoring=restoring, progress=progress)
     finally:
         bundles.end(db)
-    if not dry_run:
-        access.finish_forgetting()
+    access.finish_forgetting()
     progress(2 * source.size, 2 * source.size)
-    return tally.report(BUNDLE, source.path, dry_run=dry_run)
+    return tally.report(BUNDLE, source.path)
 
 
 def check(source: Source, progress: Progress, forgotten: Callable[[Forget], object]) -> Header:
@@ -124,28 +119,6 @@ def _take(db: sqlite3.Connection, access: Access, join: Join, tally: Tally, numb
         else:
             tally.already += 1
     elif join.turn(db, line):
-        tally.changed += 1
-    else:
-        tally.already += 1
-
-
-def _foresee(db: sqlite3.Connection, access: Access, join: Join, tally: Tally, number: int, line: Line, *, restoring: bool) -> None:
-    """What `_take` would count, as far as one line can tell."""
-    tally.rows += 1
-    there = grains.place_of(db, line.grain.hash if isinstance(line, Add) else line.hash)
-    if isinstance(line, Add):
-        if there is not None:
-            tally.already += 1
-        elif reason := _refusal(db, access, join, line, restoring=restoring):
-            tally.skip(number, reason)
-        else:
-            tally.added += 1
-    elif reason := _protected(db, access, line, restoring=restoring):
-        tally.skip(number, reason)
-    elif isinstance(line, Forget):
-        tally.erased += there is not None
-        tally.already += there is None
-    elif there is None or line.turn > bundles.turns(db, line.hash, live=there[1] is None):
         tally.changed += 1
     else:
         tally.already += 1

@@ -53,7 +53,7 @@ class Record:
     blob: bytes
 
 
-def import_dejadb(access: Access, source: Source, *, dry_run: bool, progress: Progress) -> Report:
+def import_dejadb(access: Access, source: Source, *, progress: Progress) -> Report:
     """Take a bundle in. Raises `ExchangeError` when it is damaged, or when the library that reads MessagePack is missing."""
     unpack = _unpacker()
     _check(source, progress)
@@ -63,17 +63,13 @@ def import_dejadb(access: Access, source: Source, *, dry_run: bool, progress: Pr
     bundles.begin_names(db)
     try:
         for batch in batches(_paired(source), lambda: source.done):
-            if dry_run:
-                taking.foresee(db, batch, tally)
-            else:
-                with access.writer(durable=any(one.op == FORGET for one, _ in batch)) as writer:
-                    taking.take(writer, batch, tally)
+            with access.writer(durable=any(one.op == FORGET for one, _ in batch)) as writer:
+                taking.take(writer, batch, tally)
             progress(source.size + source.done, 2 * source.size)
     finally:
         bundles.end(db)
-    if not dry_run:
-        access.finish_forgetting()
-    return tally.report(DEJADB_FORMAT, source.path, dry_run=dry_run)
+    access.finish_forgetting()
+    return tally.report(DEJADB_FORMAT, source.path)
 
 
 def _unpacker() -> Unpack:
@@ -169,20 +165,6 @@ class _Taking:
                     self._supersede(db, record, tally)
                 else:
                     self._forget(db, record, tally)
-            except (AflError, Unfit) as bad:
-                tally.skip(record.number, bad)
-
-    def foresee(self, db: sqlite3.Connection, batch: list[tuple[Record, bool]], tally: Tally) -> None:
-        """What `take` would count, as far as a record alone can tell."""
-        for record, _ in batch:
-            tally.rows += 1
-            try:
-                if record.op == ADD:
-                    self._count(db, self._grain(db, record), tally)
-                elif record.op == SUPERSEDE:
-                    tally.changed += 1
-                else:
-                    tally.already += 1
             except (AflError, Unfit) as bad:
                 tally.skip(record.number, bad)
 

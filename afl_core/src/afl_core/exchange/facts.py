@@ -25,7 +25,7 @@ LOOKED_AT = 512
 _NAMES = ("subject", "relation", "object")
 
 
-def import_facts(access: Access, source: Source, *, dry_run: bool, progress: Progress) -> Report:
+def import_facts(access: Access, source: Source, *, progress: Progress) -> Report:
     """Store the facts of a file, in its order: of several of one subject and relation the last is the newest.
 
     A row that names no `created_at` changes nothing where a fact, live or not, already says exactly the same.
@@ -43,8 +43,8 @@ def import_facts(access: Access, source: Source, *, dry_run: bool, progress: Pro
         return write.add(db, draft.grain, cover=access.cover)
 
     drafts = _drafts(access, source, tally)
-    store_drafts(access, drafts, lambda: source.done, tally, judge, put, dry_run=dry_run, progress=told(source, progress))
-    return tally.report(FACTS, source.path, dry_run=dry_run)
+    store_drafts(access, drafts, lambda: source.done, tally, judge, put, told(source, progress))
+    return tally.report(FACTS, source.path)
 
 
 def _drafts(access: Access, source: Source, tally: Tally) -> Iterator[Draft]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+import attrs
+
 from afl_core.exchange.access import Access, Progress, silent
 from afl_core.exchange.bundle import BUNDLE, FAMILY
 from afl_core.exchange.bundle_import import import_bundle
@@ -14,6 +16,7 @@ from afl_core.exchange.facts import FACTS, import_facts
 from afl_core.exchange.files import PIECE_BYTES, Source, text_of
 from afl_core.exchange.report import Report
 from afl_core.exchange.tool_log import TOOL_LOG, import_tool_log
+from afl_core.exchange.trial import trial
 from afl_core.model.json_values import DECODER
 
 AUTO, DEJADB = "auto", "dejadb"
@@ -29,7 +32,7 @@ def import_file(
     progress: Progress = silent,
     redact: Callable[[str], str] | None = None,
 ) -> Report:
-    """Take a file in (`-`: standard input); gives what that did. `redact`: what the texts of a tool log pass first.
+    """Take a file in (`-`: standard input); gives what that did. `redact`: what the texts of a tool log pass first. `dry_run`: into a copy.
 
     Raises `ExchangeError` when the file cannot be read, is in no known format, or is a bundle and damaged.
     """
@@ -39,13 +42,20 @@ def import_file(
         )
     with Source(path) as source:
         kind = format_of(source) if format == AUTO else format
-        if kind == "bundle":
-            return import_bundle(access, source, dry_run=dry_run, progress=progress)
-        if kind == DEJADB:
-            return import_dejadb(access, source, dry_run=dry_run, progress=progress)
-        if kind == FACTS:
-            return import_facts(access, source, dry_run=dry_run, progress=progress)
-        return import_tool_log(access, source, dry_run=dry_run, progress=progress, redact=redact)
+        if not dry_run:
+            return _taken(access, source, kind, progress, redact)
+        with trial(access) as copy:
+            return attrs.evolve(_taken(copy, source, kind, progress, redact), dry_run=True)
+
+
+def _taken(access: Access, source: Source, kind: str, progress: Progress, redact: Callable[[str], str] | None) -> Report:
+    if kind == "bundle":
+        return import_bundle(access, source, progress=progress)
+    if kind == DEJADB:
+        return import_dejadb(access, source, progress=progress)
+    if kind == FACTS:
+        return import_facts(access, source, progress=progress)
+    return import_tool_log(access, source, progress=progress, redact=redact)
 
 
 def format_of(source: Source) -> str:

@@ -36,7 +36,7 @@ class Report:
     ignored: int
     skipped: tuple[Skipped, ...]
     skipped_rows: int
-    dry_run: bool
+    dry_run: bool = False
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values, for JSON."""
@@ -68,7 +68,7 @@ class Tally:
         if len(self._skipped) < NAMED:
             self._skipped.append(Skipped(line, reason.sentence if isinstance(reason, AflError) else str(reason)))
 
-    def report(self, format: str, path: str, *, dry_run: bool) -> Report:
+    def report(self, format: str, path: str) -> Report:
         """The counts as they are now."""
         return Report(
             format,
@@ -81,5 +81,4 @@ class Tally:
             self.ignored,
             tuple(sorted(self._skipped, key=lambda one: one.line)),
             self.skipped_rows,
-            dry_run,
         )

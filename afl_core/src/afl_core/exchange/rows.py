@@ -70,8 +70,6 @@ def store_drafts(
     tally: Tally,
     judge: Judge,
     write: Write,
-    *,
-    dry_run: bool,
     progress: Callable[[], None],
 ) -> None:
     """Store what is new and may come in."""
@@ -79,17 +77,14 @@ def store_drafts(
     bundles.begin(db)
     try:
         for batch in batches(drafts, done):
-            if dry_run:
-                _store(db, access, batch, tally, judge, None)
-            else:
-                with access.writer() as writer:
-                    _store(writer, access, batch, tally, judge, write)
+            with access.writer() as writer:
+                _store(writer, access, batch, tally, judge, write)
             progress()
     finally:
         bundles.end(db)
 
 
-def _store(db: sqlite3.Connection, access: Access, batch: list[Draft], tally: Tally, judge: Judge, write: Write | None) -> None:
+def _store(db: sqlite3.Connection, access: Access, batch: list[Draft], tally: Tally, judge: Judge, write: Write) -> None:
     for draft in batch:
         found = _refusal(db, access, draft.grain) or judge(db, draft)
         if found == ALREADY:
@@ -97,8 +92,7 @@ def _store(db: sqlite3.Connection, access: Access, batch: list[Draft], tally: Ta
         elif found:
             tally.skip(draft.line, found)
         else:
-            if write is not None:
-                write(db, draft)
+            write(db, draft)
             tally.added += 1
 
 

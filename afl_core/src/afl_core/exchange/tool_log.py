@@ -51,7 +51,7 @@ class Call:
     ns: str | None
 
 
-def import_tool_log(access: Access, source: Source, *, dry_run: bool, progress: Progress, redact: Redact | None = None) -> Report:
+def import_tool_log(access: Access, source: Source, *, progress: Progress, redact: Redact | None = None) -> Report:
     """Store the calls of a log. `redact`: what every text passes first; a text it refuses is not stored."""
     tally = Tally()
     drafts = _drafts(access, source, tally, redact or (lambda text: text))
@@ -67,8 +67,8 @@ def import_tool_log(access: Access, source: Source, *, dry_run: bool, progress: 
     def put(db: sqlite3.Connection, draft: Draft) -> object:
         return write.record_call(db, draft.grain, cover=access.cover)
 
-    store_drafts(access, drafts, lambda: source.done, tally, judge, put, dry_run=dry_run, progress=told(source, progress))
-    return tally.report(TOOL_LOG, source.path, dry_run=dry_run)
+    store_drafts(access, drafts, lambda: source.done, tally, judge, put, told(source, progress))
+    return tally.report(TOOL_LOG, source.path)
 
 
 def _alike(there: grains.Stored | None, grain: Grain) -> bool:

@@ -11,6 +11,7 @@ from afl_core.model.errors import AflError
 from afl_core.model.grain import stored
 from afl_core.store import grains, operations, terms
 from afl_core.store.address import same
+from afl_core.store.connection import reading
 from afl_core.store.cover import Cover
 
 AT_ONCE = 1_000
@@ -23,16 +24,13 @@ PROBLEMS = 100
 def verify(db: sqlite3.Connection, cover: Cover, *, progress: Callable[[int], None]) -> dict[str, Any]:
     """`{"ok", "grains", "problems"}`; a problem is a sentence that names the grain. Looks at the file as it is at one moment."""
     told, more, seen = list[str](), 0, 0
-    db.execute("BEGIN")
-    try:
+    with reading(db):
         for problem in _problems(db, cover, progress):
             if len(told) < PROBLEMS:
                 told.append(problem)
             else:
                 more += 1
         seen = int(db.execute("SELECT count(*) FROM grains").fetchone()[0])
-    finally:
-        db.execute("ROLLBACK")
     if more:
         told.append(f"and {more} more")
     return {"ok": not told, "grains": seen, "problems": told}

@@ -12,7 +12,10 @@ from typing import Any
 
 import attrs
 
+from afl_core.model.errors import StoreError
 from afl_core.store.address import AT, same
+from afl_core.store.connection import name_of as path_of
+from afl_core.store.connection import reading
 from afl_core.store.grains import WITHDRAWN
 
 _TOLD = """
@@ -55,12 +58,9 @@ class Event:
 @contextlib.contextmanager
 def snapshot(db: sqlite3.Connection, ns: str | None) -> Iterator[None]:
     """The store as it is now, for `rows` and `events`, whatever others write meanwhile; only one namespace, or all."""
-    db.execute("BEGIN")
-    try:
+    with reading(db, nested=False):
         _tell(db, ns)
         yield
-    finally:
-        db.execute("ROLLBACK")
 
 
 def rows(db: sqlite3.Connection, ns: str | None) -> Iterator[Row]:
@@ -157,8 +157,16 @@ _BESIDE = ("known_turns", "known_forgotten", "forgotten_there", "stand_ins", "fo
 
 
 def begin(db: sqlite3.Connection) -> None:
-    """Make the tables an import keeps beside the store: turns and forgettings known here, and heads for want of a better one."""
-    end(db)
+    """Make the tables an import keeps beside the store: turns and forgettings known here, and heads for want of a better one.
+
+    Raises `StoreError` (AFL-STORE-038) inside of another import of this connection.
+    """
+    if db.execute("SELECT 1 FROM temp.sqlite_master WHERE name = 'known_turns'").fetchone():
+        raise StoreError(
+            f"something is being imported into {path_of(db)}: from inside of that nothing else can be",
+            code="AFL-STORE-038",
+            hint="do it afterwards, in another thread or through another handle",
+        )
     db.execute("CREATE TEMP TABLE known_turns (hash TEXT PRIMARY KEY, turns INTEGER NOT NULL) WITHOUT ROWID")
     db.execute("CREATE TEMP TABLE known_forgotten (hash TEXT PRIMARY KEY) WITHOUT ROWID")
     db.execute("CREATE TEMP TABLE forgotten_there (hash TEXT PRIMARY KEY) WITHOUT ROWID")

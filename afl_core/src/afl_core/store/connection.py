@@ -105,11 +105,33 @@ def check(db: sqlite3.Connection, path: Path | str) -> None:
 
 
 @contextlib.contextmanager
+def copied(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
+    """The whole database as it is now, to try something in: in a file without a name in the directory of temporary files, gone when this process ends.
+
+    Raises `StoreError` (AFL-STORE-039) when there is no room for it.
+    """
+    with contextlib.closing(sqlite3.connect("", isolation_level=None)) as copy:
+        copy.row_factory = sqlite3.Row
+        try:
+            db.backup(copy)
+            yield copy
+        except (sqlite3.OperationalError, StoreError) as bad:
+            if "full" not in str(bad):
+                raise
+            raise StoreError(
+                f"there is no room for a copy of {name_of(db)} where temporary files are",
+                code="AFL-STORE-039",
+                hint="free its size there, or name another directory with SQLITE_TMPDIR; nothing was changed",
+            ) from bad
+
+
+@contextlib.contextmanager
 def writing(db: sqlite3.Connection, *, durable: bool = False) -> Iterator[sqlite3.Connection]:
     """One immediate transaction: committed on success, rolled back on any exception. Inside another one it joins it.
 
     `durable` makes this commit wait for the disk (review commit, apply, forget, key changes, before a spool file is unlinked).
     """
+    _refuse_in_a_read(db)
     if db.in_transaction:
         yield db
         return
@@ -137,6 +159,39 @@ def writing(db: sqlite3.Connection, *, durable: bool = False) -> Iterator[sqlite
             db.execute("PRAGMA synchronous = NORMAL")
 
 
+_READ: set[int] = set()
+"""Connections (their `id`) in the middle of `reading`."""
+
+
+@contextlib.contextmanager
+def reading(db: sqlite3.Connection, *, nested: bool = True) -> Iterator[None]:
+    """The file as it is at one moment, however long it is looked at. Inside a transaction it is a part of that, unless it may not be `nested`.
+
+    Who is told how far it is may ask the same connection meanwhile, and is refused when he writes: it would be taken back with the end of the reading.
+    """
+    if not nested:
+        _refuse_in_a_read(db)
+    if db.in_transaction:
+        yield
+        return
+    db.execute("BEGIN")
+    _READ.add(id(db))
+    try:
+        yield
+    finally:
+        _READ.discard(id(db))
+        _rollback(db)
+
+
+def _refuse_in_a_read(db: sqlite3.Connection) -> None:
+    if id(db) in _READ:
+        raise StoreError(
+            f"{name_of(db)} is being read from end to end: from inside of that nothing can be written or exported",
+            code="AFL-STORE-038",
+            hint="do it afterwards, in another thread or through another handle",
+        )
+
+
 SAME_SCHEMA = f"(SELECT unused FROM schema_{SCHEMA_VERSION})"  # noqa: S608 - a number
 """What a statement that is `written_alone` has to name, as a value that is always NULL: in another schema that table is not there, and looking at it
 costs nothing where its value is not needed."""
@@ -147,6 +202,7 @@ def written_alone(db: sqlite3.Connection, statement: str, values: Sequence[objec
 
     It costs half of what `writing` does, and nobody sees it halfway. The statement names `SAME_SCHEMA` itself.
     """
+    _refuse_in_a_read(db)
     try:
         return db.execute(statement, values).rowcount
     except sqlite3.DatabaseError as bad:
