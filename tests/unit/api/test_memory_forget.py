@@ -10,7 +10,7 @@ import threading
 import time
 
 import pytest
-from stored_bytes import files_with
+from stored_bytes import files_with, put_between_cells
 
 from afl_core import Memory
 from afl_core.changes.audit import verify_chain
@@ -46,28 +46,6 @@ def test_an_erased_word_is_in_no_file(memory, opens, tmp_path, clock, telemetry)
     assert memory.verify()["ok"]
     assert memory.search(WORD) == []
     assert [one["recall_count"] for one in memory.telemetry()["access"] if one["hash"] == secret] == []
-
-
-def gap_of(page):
-    """Where a leaf of a table or index holds nothing (from, to), between its list of cells and the cells; none for another page."""
-    if page[0] not in (0x0A, 0x0D):
-        return None
-    cells, begin = int.from_bytes(page[3:5], "big"), int.from_bytes(page[5:7], "big")
-    return (8 + 2 * cells, begin) if cells and begin - 8 - 2 * cells > 40 else None
-
-
-def put_between_cells(path, word):
-    """Write a word where SQLite leaves old bytes of rows that it moved to other pages; gives in how many pages."""
-    data = bytearray(path.read_bytes())
-    size, written = int.from_bytes(data[16:18], "big"), 0
-    for start in range(size, len(data), size):
-        gap = gap_of(data[start : start + size])
-        if gap is not None:
-            at = start + gap[0] + 4
-            data[at : at + len(word)] = word.encode()
-            written += 1
-    path.write_bytes(data)
-    return written
 
 
 @pytest.mark.parametrize("way", ["forget", "forget_subject", "sweep", "opening"])

@@ -132,7 +132,7 @@ def test_an_older_database_is_backed_up_before_it_is_migrated(home: pathlib.Path
     monkeypatch.setattr("afl_core.store.connection.SCHEMA_VERSION", len(later))
     done = _create(paths)
     assert done[0].startswith("saved a copy")
-    assert done[1:] == [f"migrated the database to schema {len(later)}"]
+    assert done[1] == f"migrated the database to schema {len(later)}"
     copies = os.listdir(paths.backups)
     assert len(copies) == 1
     copy = sqlite3.connect(os.path.join(paths.backups, copies[0]))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import sqlite3
@@ -9,6 +10,7 @@ import subprocess
 import sys
 
 import pytest
+from stored_bytes import files_with, put_between_cells
 
 from afl_core import Memory
 from afl_core.memory import index
@@ -20,6 +22,7 @@ from afl_core.store.connection import connect
 from afl_core.store.migrate import create_or_migrate
 
 NOW = 1_767_225_600_000
+WORD = "xylophone"
 LESSON = {
     "lesson_id": "L1",
     "severity": "Blocker",
@@ -102,7 +105,10 @@ def store(home):
 def test_every_grain_and_every_head_is_kept(store):
     paths, kept = store
     done = create_or_migrate(paths.database, paths.backups, paths.home)
-    assert done[-1] == f"migrated the database to schema {schema.SCHEMA_VERSION}"
+    assert done[-2:] == [
+        f"migrated the database to schema {schema.SCHEMA_VERSION}",
+        "gave back the room that was left free in the file",
+    ]
     db = connect(paths.database)
     assert [tuple(row) for row in db.execute(f"SELECT {COLUMNS} FROM grains ORDER BY seq")] == kept["grains"]
     heads = "SELECT ns, subject, relation, hash FROM grains WHERE head > 0"
@@ -214,3 +220,53 @@ def test_a_step_that_comes_too_late_takes_no_newer_schema_back(tmp_path):
     assert [tuple(row) for row in db.execute("SELECT name, sql FROM sqlite_master ORDER BY name")] == before
     assert db.execute("PRAGMA user_version").fetchone()[0] == later
     db.close()
+
+
+# ----------------------------------------------------------------------------------------- what older versions forgot may have left bytes behind
+
+
+def forgetful(path):
+    """A memory of the fifth schema in which something was forgotten, with a word between the rows of both its files, and a question asked."""
+    with Memory(path) as memory:
+        gone = memory.add_fact("acme", "owner", "somebody")
+        memory.add_batch({"type": "fact", "subject": f"s{n}", "relation": "is", "object": f"value {n}"} for n in range(300))
+        memory.forget(gone)
+        memory.search("value 7")
+        memory.flush()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.executescript(
+            "DROP INDEX grains_address; CREATE UNIQUE INDEX old_address ON grains (hash);"
+            f"DROP TABLE schema_{schema.SCHEMA_VERSION}; PRAGMA user_version = 5; PRAGMA wal_checkpoint(TRUNCATE)"
+        )
+    assert put_between_cells(path, WORD) > 10
+    assert put_between_cells(path.parent / (path.name + ".telemetry.db"), WORD) > 0
+
+
+def test_what_was_forgotten_before_leaves_no_byte_in_the_file_its_copy_and_its_telemetry(tmp_path):
+    forgetful(tmp_path / "m.afl")
+    assert files_with(tmp_path, WORD) == ["m.afl", "m.afl.telemetry.db"]
+    with Memory(tmp_path / "m.afl") as memory:
+        assert files_with(tmp_path, WORD) == []
+        assert len(os.listdir(tmp_path / "m.afl.backups")) == 1
+        assert [one["sample"] for one in memory.telemetry()["queries"]] == ["value 7"]
+        assert (memory.stats()["grains"], memory.stats()["unswept"]) == (300, 0)
+        assert memory.verify()["ok"]
+
+
+def test_what_a_reader_kept_of_it_goes_with_a_later_opening(tmp_path):
+    forgetful(tmp_path / "m.afl")
+    with contextlib.closing(sqlite3.connect(tmp_path / "m.afl.telemetry.db", isolation_level=None)) as reader:
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM telem_meta").fetchone()
+        with Memory(tmp_path / "m.afl") as memory:
+            assert (memory.stats()["grains"], memory.stats()["unswept"]) == (300, 1)
+    with Memory(tmp_path / "m.afl") as memory:
+        assert files_with(tmp_path, WORD) == []
+        assert memory.stats()["unswept"] == 0
+
+
+def test_the_room_of_the_table_that_was_rebuilt_is_given_back(tmp_path):
+    forgetful(tmp_path / "m.afl")
+    before = (tmp_path / "m.afl").stat().st_size
+    with Memory(tmp_path / "m.afl"):
+        assert (tmp_path / "m.afl").stat().st_size <= before

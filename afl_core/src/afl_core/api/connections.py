@@ -17,6 +17,7 @@ from typing import Concatenate, NamedTuple, ParamSpec, TypeVar
 from afl_core.model.errors import StoreError
 from afl_core.store import inherited
 from afl_core.store.connection import connect, writing
+from afl_core.store.telemetry import SIDECAR
 
 Done = TypeVar("Done")
 Given = ParamSpec("Given")
@@ -30,7 +31,7 @@ class _Held(NamedTuple):
     uses: list[int]
 
 
-_ENDS = ("", "-wal", "-shm", "-journal", ".telemetry.db", ".telemetry.db-wal", ".telemetry.db-shm")
+_ENDS = ("", "-wal", "-shm", "-journal", SIDECAR, f"{SIDECAR}-wal", f"{SIDECAR}-shm")
 _LIVING: weakref.WeakSet[Connections] = weakref.WeakSet()
 
 

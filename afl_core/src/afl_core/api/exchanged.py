@@ -18,6 +18,7 @@ from afl_core.api.told import Value
 from afl_core.exchange.access import Access, Progress, silent
 from afl_core.exchange.errors import ExchangeError
 from afl_core.exchange.report import Report
+from afl_core.store.under_way import forgetting
 
 
 class Taking:
@@ -73,12 +74,14 @@ class Exchanged(Opened):
         from afl_core.exchange.imports import import_file
 
         _refuse_open(str(path))
-        if dry_run or not self.index_text:
-            return import_file(self._access(), path, format, dry_run=dry_run, progress=progress, redact=redact)
-        taking = Taking(progress)
-        report = import_file(self._access(), path, format, progress=taking.rows, redact=redact)
-        self._index_later(report.added, taking.index)
-        taking.end()
+        if dry_run:
+            return import_file(self._access(), path, format, dry_run=True, progress=progress, redact=redact)
+        taking = Taking(progress) if self.index_text else None
+        with forgetting(self.path):  # a bundle tells what was forgotten
+            report = import_file(self._access(), path, format, progress=taking.rows if taking else progress, redact=redact)
+        if taking:
+            self._index_later(report.added, taking.index)
+            taking.end()
         return report
 
     def _access(self) -> Access:

@@ -18,7 +18,6 @@ from typing import Any
 
 from afl_core.api.forgets import Forgets
 from afl_core.api.given import amount, checked, composed, fields_of, storable, text, used, words
-from afl_core.api.opened import SIDECAR
 from afl_core.api.reserved import demand, refuse_reserved
 from afl_core.api.told import Value, newest_first, says, scored, told
 from afl_core.memory import erase, tombstones, undo, write
@@ -31,6 +30,7 @@ from afl_core.model.codec import loads
 from afl_core.model.errors import ModelError
 from afl_core.model.grain import GrainType, HeadKey
 from afl_core.store import grains
+from afl_core.store.telemetry import SIDECAR
 
 __all__ = ["Memory"]
 

@@ -24,16 +24,15 @@ from afl_core.model.errors import ModelError, StoreError
 from afl_core.model.grain import DEFAULT_NS, Grain, GrainType, make
 from afl_core.model.grain_type import TYPES
 from afl_core.store import grains, inherited
-from afl_core.store.connection import explain
+from afl_core.store.connection import BUSY_MS, FRONT_BUSY_MS, explain
 from afl_core.store.cover import PLAIN, Cover
 from afl_core.store.migrate import drop_backups, open_or_create
-from afl_core.store.telemetry import Recalled
+from afl_core.store.telemetry import SIDECAR, Recalled
+from afl_core.store.under_way import forgetting, is_under_way
 from afl_core.vault import content
 
 ANY_NS = "*"
 """As a namespace to read: every one."""
-SIDECAR = ".telemetry.db"
-"""Ending of the file beside a memory that telemetry is kept in."""
 
 
 class Opened:
@@ -83,7 +82,7 @@ class Opened:
         try:
             self._cover: Cover = self._unlock(passphrase)
             self._telemetry = Telemetry(self.path + SIDECAR, telemetry, self._clock, self._cover, lambda: self._files.read(erase.last)[1])
-            self._finish_forgetting(quietly=True)
+            self._finish_at_opening()
         except BaseException:
             self._files.close()
             raise
@@ -236,7 +235,7 @@ class Opened:
 
         `must_be_there`: a grain that somebody else forgot meanwhile is an error. `noted` is told the time and how many were erased.
         """
-        with self._forgets:
+        with self._forgets, forgetting(self.path):
             self._telemetry.flush()
             with self._files.writer(durable=True) as db:
                 now = self._clock()  # not before the turn came: what was asked while it was waited for is not written any more
@@ -256,20 +255,28 @@ class Opened:
             self._sweep(upto)
         return left
 
-    def _finish_forgetting(self, *, quietly: bool = False) -> bool:
-        """Do what a forget that broke off left over; what was said is not known any more, so every question goes. `quietly`: `stats` shows a failure."""
-        with self._forgets:
+    def _finish_forgetting(self) -> bool:
+        """Do what a forget that broke off left over; what was said is not known any more, so every question goes. False when there was nothing."""
+        with self._forgets, forgetting(self.path):
             upto = erase.last(self._files.reader())[0]
             left = erase.pending(self._files.reader())
-            if not left:
-                return False
-            try:
+            if left:
                 self._telemetry.scrub(left, (), questions=True)
                 self._sweep(upto)
-            except StoreError:
-                if not quietly:
-                    raise
-        return True
+        return bool(left)
+
+    def _finish_at_opening(self) -> None:
+        """The same, unless somebody is at it, and without waiting long for who is in the way: `stats` tells what is left."""
+        db = self._files.reader()
+        if not erase.pending(db) or is_under_way(self.path):
+            return
+        db.execute(f"PRAGMA busy_timeout = {FRONT_BUSY_MS}")
+        try:
+            self._finish_forgetting()
+        except StoreError:  # the next forget, sweep or opening does it
+            return
+        finally:
+            db.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
 
     def _sweep(self, upto: int) -> None:
         drop_backups(self.path)

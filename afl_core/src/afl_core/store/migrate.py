@@ -11,6 +11,7 @@ from collections.abc import Callable
 from afl_core.files.private import check_private_file, ensure_private_dir
 from afl_core.model.clock import Clock, now_ms
 from afl_core.model.errors import StoreError
+from afl_core.store import telemetry, wal
 from afl_core.store.connection import check, explain
 from afl_core.store.mounts import refuse_unsafe_mount
 from afl_core.store.schema import APPLICATION_ID, MEMORY_PAGE_BYTES, MIGRATIONS, PAGE_BYTES, SCHEMA_VERSION
@@ -55,6 +56,8 @@ def _migrate(path: str, backups: str, base: str, clock: Clock, checkpoint: Calla
     try:
         version = _version(db, path)
         if version < SCHEMA_VERSION:
+            if version < _ALL_IS_GONE:
+                _forget_whole(db, path)
             saved = backup(db, path, backups, base, clock)
             done.append(f"saved a copy of the database as {saved}")
             checkpoint("backed-up")
@@ -62,9 +65,37 @@ def _migrate(path: str, backups: str, base: str, clock: Clock, checkpoint: Calla
                 _step(db, number, path)
                 done.append(f"migrated the database to schema {number}")
                 checkpoint(f"migrated-{number}")
+            done.append(_given_back(db))
     finally:
         db.close()
     return done
+
+
+_ALL_IS_GONE = 6
+"""The schema since which nothing that was forgotten leaves bytes between the rows of pages."""
+
+
+def _forget_whole(db: sqlite3.Connection, path: str) -> None:
+    """Make the file and its telemetry anew before they are copied, when something was forgotten. What is in the way leaves it to the next opening."""
+    if db.execute("SELECT 1 FROM meta WHERE key = 'forget_last'").fetchone() is None:
+        return
+    try:
+        whole = wal.renew(db) and telemetry.renewed(path + telemetry.SIDECAR)
+    except sqlite3.DatabaseError:  # no room, locked, or telemetry is damaged
+        whole = False
+    if not whole:
+        db.execute("DELETE FROM meta WHERE key = 'forget_swept'")
+
+
+def _given_back(db: sqlite3.Connection) -> str:
+    """Give back the room that a step left free: a table that was rebuilt leaves as much as it takes. Says what was done."""
+    try:
+        if wal.renew(db):
+            return "gave back the room that was left free in the file"
+        why = "somebody reads it"
+    except sqlite3.OperationalError as bad:  # no room, or locked: all is migrated, and what is added next takes the free room
+        why = str(bad)
+    return f"left the free room in the file to what is added next ({why})"
 
 
 def open_or_create(path: str, *, clock: Clock = now_ms) -> None:

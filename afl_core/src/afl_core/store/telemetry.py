@@ -16,6 +16,8 @@ import attrs
 from afl_core.model.clock import DAY_MS
 from afl_core.store import wal
 
+SIDECAR = ".telemetry.db"
+"""Ending of the file beside a memory that telemetry is kept in."""
 VERSION = "4"
 LOG_DAYS, LOG_ROWS = 90, 200_000
 """What is kept of the full log."""
@@ -89,6 +91,14 @@ def connect(path: str) -> sqlite3.Connection:
         db.close()
         raise
     return db
+
+
+def renewed(path: str) -> bool:
+    """Make a sidecar anew, where there is one; False when a reader is in the way."""
+    if not os.path.exists(path):
+        return True
+    with contextlib.closing(connect(path)) as db:
+        return wal.renew(db)
 
 
 @contextlib.contextmanager

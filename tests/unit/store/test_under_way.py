@@ -1,0 +1,129 @@
+"""A forget that is under way is seen by who opens the file, in another thread or process, for exactly as long as it is."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+
+import pytest
+
+from afl_core.api.memory import Memory
+from afl_core.memory import erase
+from afl_core.store import under_way
+from afl_core.store.connection import BUSY_MS
+
+HOLDS = """
+import sys, time
+from afl_core.store.under_way import forgetting
+with forgetting(sys.argv[1]):
+    print("held", flush=True)
+    time.sleep(60)
+"""
+
+
+def test_it_is_seen_while_one_of_several_goes_on_and_leaves_nothing_behind(tmp_path):
+    path = str(tmp_path / "m.afl")
+    assert not under_way.is_under_way(path)
+    with under_way.forgetting(path):
+        assert under_way.is_under_way(path)
+        with under_way.forgetting(path):
+            assert under_way.is_under_way(path)
+        assert under_way.is_under_way(path)
+    assert not under_way.is_under_way(path)
+    assert os.listdir(tmp_path) == []
+
+
+def test_it_is_seen_from_another_process_and_ends_with_it_however_that_ends(tmp_path):
+    path = str(tmp_path / "m.afl")
+    with subprocess.Popen([sys.executable, "-c", HOLDS, path], stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdout.readline() == "held\n"
+        assert under_way.is_under_way(path)
+        holder.send_signal(signal.SIGKILL)
+        holder.wait(10)
+        assert not under_way.is_under_way(path)
+    with under_way.forgetting(path):
+        pass
+    assert os.listdir(tmp_path) == []
+
+
+def test_many_that_begin_and_end_at_once_are_each_seen_and_leave_nothing_behind(tmp_path):
+    path, unseen = str(tmp_path / "m.afl"), []
+
+    def forget():
+        for _ in range(300):
+            with under_way.forgetting(path):
+                if not under_way.is_under_way(path):
+                    unseen.append(1)
+
+    threads = [threading.Thread(target=forget) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert (unseen, os.listdir(tmp_path)) == ([], [])
+
+
+def test_a_link_in_the_place_of_the_lock_is_not_followed_and_a_forget_goes_on_without_it(tmp_path):
+    path = str(tmp_path / "m.afl")
+    os.symlink(tmp_path / "elsewhere", path + under_way.END)
+    with under_way.forgetting(path):
+        assert not under_way.is_under_way(path)
+    assert not os.path.exists(tmp_path / "elsewhere")
+
+
+def asked(memory):
+    return {one["sample"] for one in memory.telemetry()["queries"]}
+
+
+def test_who_opens_a_file_while_somebody_forgets_leaves_that_to_him(tmp_path, monkeypatch):
+    path = tmp_path / "m.afl"
+    with Memory(path) as memory:
+        gone = memory.add_fact("acme", "owner", "quixotic")
+        memory.add_fact("acme", "tier", "gold")
+        for word in ("quixotic", "gold"):
+            memory.search(word)
+        memory.flush()
+        sweep, swept = erase.sweep, []
+
+        def meanwhile(*given, **named):
+            if not swept:
+                swept.append("first")
+                with Memory(path) as other:
+                    assert other.stats()["unswept"] == 1
+            swept.append("swept")
+            return sweep(*given, **named)
+
+        monkeypatch.setattr(erase, "sweep", meanwhile)
+        memory.forget(gone)
+        assert swept == ["first", "swept"]
+        assert asked(memory) == {"gold"}
+        assert memory.stats()["unswept"] == 0
+
+
+@pytest.mark.parametrize("told", [0, 1])
+def test_an_opening_waits_shortly_for_a_reader_in_the_way_and_long_again_afterwards(tmp_path, monkeypatch, told):
+    path = tmp_path / "m.afl"
+    with Memory(path, telemetry="off") as memory:
+        gone = memory.add_fact("acme", "owner", "quixotic")
+        with memory._files.writer() as db:
+            erase.forget(db, gone, memory._clock(), keep_out=False)
+        reader = memory._files.reader()
+        if told:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM grains").fetchone()
+        waits, sweep = [], erase.sweep
+
+        def seen(db, *given):
+            waits.append(db.execute("PRAGMA busy_timeout").fetchone()[0])
+            return sweep(db, *given)
+
+        monkeypatch.setattr(erase, "sweep", seen)
+        with Memory(path, telemetry="off") as other:
+            assert other.stats()["unswept"] == told
+            assert waits[0] < BUSY_MS
+            assert other._files.reader().execute("PRAGMA busy_timeout").fetchone()[0] == BUSY_MS
+        if told:
+            reader.execute("ROLLBACK")
