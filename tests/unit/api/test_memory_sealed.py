@@ -6,6 +6,7 @@ import os
 import sqlite3
 
 import pytest
+from stored_bytes import files_with
 
 from afl_core import Memory
 from afl_core.model.errors import AflError
@@ -103,9 +104,30 @@ def test_a_wrong_passphrase_none_and_one_for_a_file_in_clear_are_told_apart(open
     fill(sealed)
     assert code_of(lambda: opens(passphrase="wrong")) == "AFL-VAULT-022"
     assert code_of(opens) == "AFL-STORE-034"
-    opens("clear.afl")
+    opens("clear.afl").add_fact("acme", "tier", "gold")
     assert code_of(lambda: opens("clear.afl", passphrase="correct horse")) == "AFL-VAULT-021"
     assert opens(passphrase="correct horse").latest("acme", "tier")["object"] == "goldstandard"
+
+
+def test_a_file_that_nothing_was_written_to_can_still_be_sealed_and_then_no_handle_writes_in_clear(opens, tmp_path):
+    early = opens("m.afl", telemetry="full")
+    assert code_of(lambda: early.add("fact", subject="acme")) == "AFL-MODEL-003"
+    assert early.recall("acme") == early.search("xylophone") == []
+    early.flush()
+    sealed = opens("m.afl", passphrase="correct horse")
+    sealed.add_fact("acme", "tier", "gold")
+    for write in (
+        lambda: early.add_fact("acme", "owner", "xylophone"),
+        lambda: early.add_batch([{"type": "observation", "content": "xylophone"}]),
+        lambda: early.record_tool_call("bash", "xylophone"),
+        early.recall,
+        lambda: early.search("gold"),
+        early.flush,
+    ):
+        assert code_of(write) == "AFL-STORE-034"
+    early.close()
+    assert files_with(tmp_path, "xylophone") == []
+    assert sealed.verify()["ok"]
 
 
 def test_a_home_is_never_sealed_by_opening_it_with_a_passphrase(home):

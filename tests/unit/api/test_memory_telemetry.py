@@ -103,6 +103,7 @@ def test_counters_fall_out_of_the_window_and_then_out_of_the_file(memory, clock)
 def test_the_log_is_pruned_by_age_and_by_number(opens, clock, monkeypatch):
     monkeypatch.setattr(rows, "LOG_ROWS", 3)
     memory = opens(telemetry="full")
+    memory.add_fact("acme", "tier", "gold")
     for number in range(5):
         memory.recall(f"s{number}")
         memory.flush()
@@ -130,6 +131,7 @@ def test_a_full_ring_drops_the_oldest_and_says_how_many(memory, monkeypatch):
 def test_a_thread_of_its_own_writes_what_waits(opens, monkeypatch):
     monkeypatch.setattr(room, "EVERY_S", 0.01)
     memory = opens()
+    memory.add_fact("acme", "tier", "gold")
     memory.search("gold")
     thread = memory._telemetry._thread
     written = threading.Event()
@@ -196,6 +198,7 @@ def test_a_locked_sidecar_keeps_a_forget_from_being_called_done(memory, clock, m
 
 
 def test_an_older_sidecar_is_begun_anew(memory):
+    memory.add_fact("acme", "tier", "gold")
     memory.search("gold")
     memory.flush()
     with sidecar(memory) as db:

@@ -87,7 +87,7 @@ class Exchanged(Opened):
     def _access(self) -> Access:
         return Access(
             reader=self._files.reader,
-            writer=self._files.writer,
+            writer=self._writing,
             cover=self._cover,
             clock=self._clock,
             ns=self.ns,

@@ -67,6 +67,8 @@ class Opened:
         self._unindexed = 0
         self._forgets = threading.RLock()
         """Forgets of this handle take turns: one that goes on is not taken for one that broke off."""
+        self._stays = True
+        """Whether the file stays in clear, or sealed; False: nothing was ever written to it."""
         inherited.after_fork(self, Opened._after_fork)
         with inherited.CALLS:
             self._open(passphrase, mode_of(telemetry))
@@ -120,20 +122,38 @@ class Opened:
                 with self._files.writer(durable=True):
                     content.begin(db, passphrase)
             return content.unlock(db, passphrase)
-        if not content.is_sealed(db) and not content.is_used_in_clear(db):
-            with self._files.writer():
-                content.use_in_clear(db)
-        if content.is_sealed(db):
-            raise StoreError(f"the contents of {self.path} are sealed", code="AFL-STORE-034", hint="open it with its passphrase")
+        self._refuse_sealed(db)
+        self._stays = content.is_used_in_clear(db)
         return PLAIN
 
-    def _writing(self) -> AbstractContextManager[Connection]:
+    def _refuse_sealed(self, db: Connection) -> None:
+        if content.is_sealed(db):
+            raise StoreError(f"the contents of {self.path} are sealed", code="AFL-STORE-034", hint="open it with its passphrase")
+
+    def _stay_as_it_is(self) -> None:
+        """Before the first thing is written: a file that nothing was ever written to may still be sealed by somebody who opens it with a passphrase."""
+        if not self._stays:
+            with self._files.writer() as db:
+                self._refuse_sealed(db)
+                content.use_in_clear(db)
+            self._stays = True
+
+    def _is_in_use(self) -> bool:
+        """Whether somebody has written to it in clear by now: before that no question is kept, for who seals it would find it in clear."""
+        db = self._files.reader()
+        self._stays = not content.is_sealed(db) and content.is_used_in_clear(db)
+        return self._stays
+
+    def _writing(self, *, durable: bool = False) -> AbstractContextManager[Connection]:
         demand(self.scopes, "write")
-        return self._files.writer()
+        self._stay_as_it_is()
+        return self._files.writer(durable=durable)
 
     def _added(self, grain: Grain) -> bool:
         """Whether a grain could be added as it is; False: something has to be looked at first."""
         demand(self.scopes, "write")
+        if not self._stays:
+            self._stay_as_it_is()
         return self._files.in_turn(write.add_unopposed, grain, self._cover)
 
     def _made(self, type: Any, fields: Mapping[str, Any]) -> Grain:
@@ -213,7 +233,7 @@ class Opened:
         run_id: str | None,
         began: int,
     ) -> None:
-        if self._telemetry.mode == "off":
+        if self._telemetry.mode == "off" or not (self._stays or self._is_in_use()):
             return
         latency = (time.perf_counter_ns() - began) // 1_000
         addresses = tuple(one.stored.grain.hash for one in found)

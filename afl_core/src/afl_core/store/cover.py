@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
+from afl_core.model.errors import StoreError
+
 
 class Cover(Protocol):
     """What every read and write of a grain's row goes through."""
@@ -26,7 +28,9 @@ class _Plain:
         return body
 
     def open(self, hash: str, stored: str | bytes) -> str:
-        return stored if isinstance(stored, str) else stored.decode()
+        if not isinstance(stored, str):  # somebody sealed the file after it was opened
+            raise StoreError(f"grain {hash[:12]} is sealed", code="AFL-STORE-034", hint="open the memory again, with its passphrase")
+        return stored
 
     def name(self, text: str) -> str:
         return text
