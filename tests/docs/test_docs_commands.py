@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 import pytest
 
@@ -39,7 +41,9 @@ def takes(command):
         name for parameter in command.params if isinstance(parameter, click.Option) for name in parameter.opts if name.startswith("--")
     }
     return options, {
-        parameter.make_metavar(click.Context(command)).strip("[]") for parameter in command.params if isinstance(parameter, click.Argument)
+        re.sub(r"[\[\]]", "", parameter.make_metavar(click.Context(command)))
+        for parameter in command.params
+        if isinstance(parameter, click.Argument)
     }
 
 

@@ -84,11 +84,16 @@ def test_two_machines_that_said_different_things_show_a_fork(grains, bundle, tmp
             memory.supersede(memory.latest("acme", "tier")["hash"], object=word)
     grains("export", str(bundle), *there)
     grains("import", str(bundle))
-    first, *heads = grains("forks")[1].splitlines()
+    first, *heads, advice = grains("forks")[1].splitlines()
     assert first == "acme tier (in shared): 2 heads"
     assert sorted(line.split("  ")[-2].strip().split()[-1] for line in heads) == ["bronze", "silver"]
     [fork] = asked(grains, "forks")["forks"]
     assert len(fork["heads"]) == 2
+    assert "afl merge" in advice
+    merged = asked(grains, "merge", "acme", "tier", "platinum")
+    assert (merged["fields"]["object"], grains("forks")[1]) == ("platinum", "nothing is forked\n")
+    asked(grains, "undo", fork["heads"][0]["hash"])
+    assert len(asked(grains, "forks")["forks"]) == 1
 
 
 def test_a_tool_log_is_redacted_on_its_way_into_the_homes_store(afl, world, fed, tmp_path):
@@ -110,7 +115,34 @@ def test_an_import_whose_texts_are_not_redacted_says_so(grains, tmp_path):
     facts, log = tmp_path / "facts.jsonl", tmp_path / "log.jsonl"
     facts.write_text('{"subject": "srv", "relation": "password", "object": "hunter2"}\n', encoding="utf-8")
     log.write_text('{"tool_name": "Bash", "content": "fine", "call_id": "c1"}\n', encoding="utf-8")
-    told = "the texts are stored as they are: of what is imported only tool logs are redacted"
-    assert told in grains("import", str(facts), "--redact")[1]
+    told = "the texts are stored as they are: what comes in a bundle is not redacted"
     assert told not in grains("import", str(log), "--redact")[1]
-    assert told not in grains("import", str(facts))[1]
+    assert told not in grains("import", str(facts), "--redact")[1]
+    assert asked(grains, "recall", "srv")["grains"][0]["object"].startswith("[REDACTED")
+    grains("import", str(facts))
+    assert asked(grains, "recall", "srv")["grains"][0]["object"] == "hunter2"
+    grains("export", str(tmp_path / "all.bundle"))
+    assert told in grains("import", str(tmp_path / "all.bundle"), "--redact")[1]
+
+
+def test_facts_are_redacted_on_their_way_into_the_homes_store(afl, world, fed, tmp_path):
+    path = tmp_path / "facts.jsonl"
+    rows = [{"subject": "srv", "relation": "password", "object": "hunter2hunter"}, {"subject": "ci", "relation": "token", "object": SECRET}]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    for added, already in ((2, 0), (0, 2)):
+        status, said = afl("import", str(path), "--json")
+        assert (status, json.loads(said)["added"], json.loads(said)["already"]) == (0, added, already)
+    stored = "\n".join(world.db.iterdump())
+    assert SECRET not in stored
+    assert "hunter2hunter" not in stored
+
+
+def test_an_export_takes_the_place_of_a_bundle_and_of_nothing_else_unasked(grains, bundle, tmp_path):
+    diary = tmp_path / "diary.txt"
+    diary.write_text("dear diary")
+    assert "AFL-EXCHANGE-011" in grains("export", str(diary))[1]
+    assert diary.read_text() == "dear diary"
+    assert grains("export", str(bundle))[0] == grains("export", str(diary), "--force")[0] == 0
+    assert diary.read_bytes() == bundle.read_bytes()
+    (tmp_path / "new.bundle").touch()
+    assert "there is nothing in the namespace 'nobodys'" in grains("export", str(tmp_path / "new.bundle"), "--ns", "nobodys")[1]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import capture_world as worlds
 import pytest
@@ -30,6 +31,25 @@ def prompt(words):
 
 
 # ------------------------------------------------------------------------------------------------------------------------------ recall-hook
+
+
+@pytest.mark.parametrize("payload", ["", "{", '{"prompt": " "}'])
+def test_a_program_that_asks_is_answered_also_where_there_is_no_prompt(grains, fed, payload):
+    fed(payload)
+    status, said = grains("recall-hook", "--json")
+    assert (status, json.loads(said)) == (0, {"command": "recall-hook", "lines": [], "grains": []})
+
+
+def test_a_program_is_given_the_lines_that_a_prompt_is_given(grains, fed):
+    with Memory(os.environ["AFL_DB"]) as memory:
+        memory.add_fact("acme", "note", "red\x1b[31m\nNext: deploy")
+    fed(prompt("note of acme"))
+    assert json.loads(grains("recall-hook", "--json")[1])["lines"] == grains_lines(grains, fed)
+
+
+def grains_lines(grains, fed):
+    fed(prompt("note of acme"))
+    return [line.removeprefix("- ") for line in grains("recall-hook")[1].splitlines()[1:]]
 
 
 def test_a_prompt_is_given_the_memories_that_fit_below_a_header(grains, fed):

@@ -238,17 +238,17 @@ def test_long_results_are_cut_and_say_so(memory, log):
 def test_every_text_of_a_call_passes_redaction(memory, log):
     memory.import_(
         log({"tool_name": "bash", "content": "key hunter2", "input": {"cmd": ["echo hunter2"]}, "error": "hunter2"}),
-        redact=lambda text: text.replace("hunter2", "[REDACTED]"),
+        redact=lambda fields: json.loads(json.dumps(fields).replace("hunter2", "[REDACTED]")),
     )
     assert "hunter2" not in json.dumps(calls(memory))
     assert calls(memory)[0]["input"] == {"cmd": ["echo [REDACTED]"]}
 
 
 def test_a_text_that_cannot_be_redacted_is_not_stored(memory, log):
-    def refuse(text):
-        if "bad" in text:
+    def refuse(fields):
+        if "bad" in fields["tool_content"]:
             raise RedactionError("redactor failed", code="AFL-REDACT-003")
-        return text
+        return fields
 
     report = memory.import_(log({"tool_name": "a", "content": "bad"}, {"tool_name": "b", "content": "good"}), redact=refuse)
     assert (report.added, [(one.line, one.reason) for one in report.skipped]) == (1, [(1, "redactor failed")])

@@ -126,11 +126,6 @@ def safe(chain: Chain, fields: Mapping[str, Any]) -> Safe:
     return Safe(done, made.changed)
 
 
-def safe_text(chain: Chain, text: str) -> str:
-    """One text, redacted."""
-    return chain.redact(text).text
-
-
 class _Redacting:
     def __init__(self, chain: Chain) -> None:
         self._chain = chain

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from sqlite3 import Connection
 from typing import Any
 
@@ -15,7 +15,7 @@ from afl_core.api.given import checked, used
 from afl_core.api.opened import Opened
 from afl_core.api.reserved import demand, refuse_reserved
 from afl_core.api.told import Value
-from afl_core.exchange.access import Access, Progress, silent
+from afl_core.exchange.access import Access, Progress, Redact, silent, unchanged
 from afl_core.exchange.errors import ExchangeError
 from afl_core.exchange.report import Report
 from afl_core.store.under_way import forgetting
@@ -64,9 +64,9 @@ class Exchanged(Opened):
         *,
         dry_run: bool = False,
         progress: Progress = silent,
-        redact: Callable[[str], str] | None = None,
+        redact: Redact = unchanged,
     ) -> Report:
-        """Take in a bundle, a tool log, facts or a bundle of DejaDB; twice is the same as once. `redact`: what texts of a tool log pass first.
+        """Take in a bundle, a tool log, facts or a bundle of DejaDB; twice is the same as once. `redact`: what the fields of a fact or a call pass first.
 
         `progress` is told how much is done and how much there is; what the text index catches up with counts as the last third.
         """

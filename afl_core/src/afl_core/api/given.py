@@ -57,7 +57,7 @@ def fields_of(fields: Any, more: dict[str, Any], name: str = "fields") -> dict[s
 
 def texts(value: Any, name: str) -> list[str]:
     """A list of what somebody gave as several texts; one text is not several."""
-    if isinstance(value, str) or not isinstance(value, Iterable):
+    if isinstance(value, str | bytes | bytearray) or not isinstance(value, Iterable):
         raise ModelError(f"{name} is not a list of texts but {type(value).__name__}", code=_CODE, hint="correct the argument")
     given = list(value)
     for one in given:

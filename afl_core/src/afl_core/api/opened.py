@@ -31,6 +31,8 @@ from afl_core.store.telemetry import SIDECAR, Recalled
 from afl_core.store.under_way import forgetting, is_under_way
 from afl_core.vault import content
 
+ADDRESS_DIGITS = 64
+"""Hexadecimal digits of an address."""
 ANY_NS = "*"
 """As a namespace to read: every one."""
 
@@ -165,7 +167,9 @@ class Opened:
     def _shaped(self, type: Any, fields: Mapping[str, Any]) -> Grain:
         kind = TYPES.get(type) if isinstance(type, str) else type
         if not isinstance(kind, GrainType):
-            raise ModelError(f"{type!r} is no type of a grain; there are {', '.join(TYPES)}", code="AFL-MODEL-003")
+            raise ModelError(
+                f"{type!r} is no type of a grain; there are {', '.join(TYPES)}", code="AFL-MODEL-003", hint="choose one of them"
+            )
         return make(kind, fields, self._clock(), self.ns)
 
     def _there(self, db: Connection, address: str) -> grains.Stored:
@@ -181,12 +185,11 @@ class Opened:
         return there
 
     def _address(self, beginning: str) -> str:
-        if len(beginning) == 64:
+        named, beginning = beginning, beginning.strip().lower()
+        if not 6 <= len(beginning) <= ADDRESS_DIGITS or not all(digit in "0123456789abcdef" for digit in beginning):
+            raise StoreError(f"{named!r} is no address of a grain", code="AFL-STORE-020", hint="give at least 6 of its hexadecimal digits")
+        if len(beginning) == ADDRESS_DIGITS:
             return beginning
-        if len(beginning) < 6 or not all(digit in "0123456789abcdef" for digit in beginning):
-            raise StoreError(
-                f"{beginning!r} is no address of a grain", code="AFL-STORE-020", hint="give at least 6 of its hexadecimal digits"
-            )
         found = grains.addressed(self._files.reader(), beginning)
         if len(found) > 1:
             raise StoreError(

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from afl_core.cli.grains import Field, redacted
-from afl_core.cli.opening import Asked, on_memory
+from afl_core.cli.opening import Asked, on_memory, on_memory_taking
 
 
 @click.command(
@@ -15,7 +15,7 @@ from afl_core.cli.opening import Asked, on_memory
     " field, `afl allow observation content=...`. Of a captured call give its tool_name, session_id and tool_call_id."
 )
 @click.argument("type")
-@click.argument("words", nargs=-1, metavar="NAME=VALUE...")
+@click.argument("words", nargs=-1, metavar="[NAME=VALUE]...")
 @click.option("--json-fields", metavar="JSON", help="All fields as one JSON object.")
 @on_memory
 def allow(asked: Asked, type: str, words: tuple[str, ...], json_fields: str | None) -> None:
@@ -32,7 +32,7 @@ def allow(asked: Asked, type: str, words: tuple[str, ...], json_fields: str | No
     help="End a forget that broke off, or that met a reader who kept the bytes: what was forgotten is then in no file of the memory. The next forget"
     " and the next opening do the same."
 )
-@on_memory
+@on_memory_taking((), ns_help=None)
 def sweep(asked: Asked) -> None:
     """Sweep."""
     with asked.memory() as opened:

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from afl_core.cli.grain_lines import counted, line, lines
-from afl_core.cli.opening import Asked, on_memory
+from afl_core.cli.opening import Asked, on_memory, on_memory_taking
 from afl_core.model.grain import GrainType
 
 K = click.option("-k", "--limit", "k", type=click.IntRange(1, 512), default=16, show_default=True, help="Grains at most.")
@@ -15,16 +15,17 @@ TYPE = click.option("--type", "type_", type=click.Choice([one.value for one in G
 
 
 @click.command(help="Find grains by free text: those that hold a telling word of the query, the best first.")
-@click.argument("query")
+@click.argument("query", nargs=-1, required=True, metavar="QUERY...")
 @K
 @TYPE
 @on_memory
-def search(asked: Asked, query: str, k: int, type_: str | None) -> None:
+def search(asked: Asked, query: tuple[str, ...], k: int, type_: str | None) -> None:
     """Search."""
+    words = " ".join(query)
     with asked.memory() as opened:
-        found = opened.memory.search(query, k, type=type_, ns=asked.ns)
+        found = opened.memory.search(words, k, type=type_, ns=asked.ns)
         now = opened.now()
-    asked.answer.give({"command": "search", "query": query, "grains": found}, lines(found, now) or [_nothing(asked)])
+    asked.answer.give({"command": "search", "query": words, "grains": found}, lines(found, now) or [_nothing(asked)])
 
 
 @click.command(help="Find grains about a subject, or of a relation, or all: sure and recent ones before others.")
@@ -52,7 +53,7 @@ def history(asked: Asked, subject: str, relation: str) -> None:
     with asked.memory(one_ns=True) as opened:
         found = opened.memory.history(subject, relation)
         now = opened.now()
-    shown = [line(one, now, _state(one)) for one in found]
+    shown = [line(one, now, state(one)) for one in found]
     asked.answer.give(
         {"command": "history", "subject": subject, "relation": relation, "grains": [_grain(one) for one in found]},
         shown or [_nothing(asked)],
@@ -71,17 +72,21 @@ def forks(asked: Asked) -> None:
     for one in found:
         shown.append(f"{one['subject']} {one['relation']} (in {one['namespace']}): {len(one['heads'])} heads")
         shown += [f"  {line(head, now)}" for head in one["heads"]]
+    if shown:
+        shown.append("next: say what is right with `afl merge SUBJECT RELATION OBJECT`, or take one back with `afl retract HASH`")
     asked.answer.give({"command": "forks", "forks": told}, shown or ["nothing is forked"])
 
 
 @click.command(help="Check that a memory is whole: the file, every address against its content, every link and every entry of the index.")
-@on_memory
+@on_memory_taking((), ns_help=None)
 def verify(asked: Asked) -> int:
     """Verify."""
     with asked.memory() as opened:
         found = opened.memory.verify(progress=lambda seen: asked.answer.progress(counted(seen)))
-    whole = [f"whole: {counted(found['grains'])}"]
-    asked.answer.give({"command": "verify", **found}, whole if found["ok"] else [f"problem: {one}" for one in found["problems"]])
+    lines = [f"whole: {counted(found['grains'])}"] if found["ok"] else [f"problem: {one}" for one in found["problems"]]
+    if not found["ok"]:
+        lines.append("next: keep a copy of the file, export what can be read, and import that into a new one: afl export, afl import")
+    asked.answer.give({"command": "verify", **found}, lines)
     return 0 if found["ok"] else 1
 
 
@@ -90,7 +95,8 @@ def _grain(one: dict[str, Any]) -> dict[str, Any]:
     return {name: one[name] for name in ("hash", "type", "superseded_by", "derived_from", "fields")}
 
 
-def _state(one: dict[str, Any]) -> str:
+def state(one: dict[str, Any]) -> str:
+    """Why a grain is not live; '' for one that is."""
     by = one["superseded_by"]
     return "" if by is None else "taken back" if by == "withdrawn" else f"superseded by {by[:12]}"
 

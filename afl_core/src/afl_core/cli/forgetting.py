@@ -26,7 +26,7 @@ UNASKED = "AFL-USAGE-003"
     help="Erase grains, down to their bytes: by their addresses, every fact about a subject and its parts, or all of a session. What is to go is"
     " shown first, and goes when you say so. What hooks captured may go too, and is not captured again. This cannot be undone."
 )
-@click.argument("hashes", nargs=-1, metavar="HASH...")
+@click.argument("hashes", nargs=-1, metavar="[HASH]...")
 @click.option("--subject", metavar="NAME", help="Every fact about this subject and its parts (`pat`, `pat#visit1`, never `patricia`).")
 @click.option(
     "--session", metavar="ID", help="Every grain of this session (also the host's own id), in every namespace unless --ns names one."
@@ -40,7 +40,9 @@ def forget(
 ) -> None:
     """Forget."""
     if [bool(hashes), subject is not None, session is not None].count(True) != 1:
-        raise click.UsageError("say what to forget: addresses of grains, --subject or --session", click.get_current_context())
+        raise click.UsageError("say what to forget, in one way: addresses of grains, --subject or --session", click.get_current_context())
+    if hashes and asked.ns is not None:
+        raise click.UsageError("an address is one grain's, in whatever namespace: leave --ns out", click.get_current_context())
     told = {"command": "forget", "subject": subject, "session": session, "keep_out": keep_out}
     with asked.memory(one_ns=session is None) as opened:
         memory = opened.memory

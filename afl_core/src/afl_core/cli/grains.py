@@ -33,7 +33,7 @@ class Field(click.ParamType):  # type: ignore[type-arg]  # generic since click 8
     " one of its subject and relation says already is not stored again."
 )
 @click.argument("type")
-@click.argument("words", nargs=-1, metavar="WORDS...")
+@click.argument("words", nargs=-1, metavar="[SUBJECT RELATION OBJECT]")
 @click.option("--field", "given", type=Field(), multiple=True, metavar="NAME=VALUE", help="One field; NAME:=JSON for what is not text.")
 @click.option("--json-fields", metavar="JSON", help="All fields as one JSON object; `-` reads it from standard input.")
 @click.option("--confidence", type=click.FloatRange(0, 1), help="How sure it is, 0 to 1.")
@@ -55,13 +55,12 @@ def add(
         raise click.UsageError(
             "a fact is said as SUBJECT RELATION OBJECT; other types take --field or --json-fields", click.get_current_context()
         )
-    fields = {
-        **fields_of(
-            given, standard_input("give the fields as an argument, or through a pipe").read() if json_fields == "-" else json_fields
-        ),
-        **dict(zip(FACT, words, strict=False)),
-        **({} if confidence is None else {"confidence": confidence}),
-    }
+    whole = standard_input("give the fields as an argument, or through a pipe").read() if json_fields == "-" else json_fields
+    said = {**dict(zip(FACT, words, strict=False)), **({} if confidence is None else {"confidence": confidence})}
+    fields = fields_of(given, whole)
+    if twice := next((name for name, value in said.items() if fields.get(name, value) != value), None):
+        raise click.UsageError(f"{twice} is given twice, and not the same", click.get_current_context())
+    fields |= said
     with asked.memory(makes=True, one_ns=True) as opened:
         kept, changed = redacted(opened, fields, redact)
         said_whole = type == "fact" and all(isinstance(kept.get(name), str) for name in FACT)
@@ -69,7 +68,7 @@ def add(
         one = opened.memory.get(address)
     asked.answer.give(
         {"command": "add", "hash": address, "type": one["type"], "redacted": changed, "fields": one["fields"]},
-        [f"{address[:SHORT]}  {one['type']}: {text(one)}", *_changed(changed)],
+        [f"{address[:SHORT]}  {one['type']}: {text(one)}", *changed_line(changed)],
     )
 
 
@@ -100,9 +99,18 @@ def record_tool_call(
             input=None if given is None else compact(kept["input"]),
         )
         one = opened.memory.get(address)
+    recorded = (one.get("tool_name"), one.get("tool_content"), one["is_error"]) == (name, kept["result"], is_error)
+    stayed = [] if recorded else ["this call of the session is there already, with another outcome: the first one stays"]
     asked.answer.give(
-        {"command": "record-tool-call", "hash": address, "call_id": one["tool_call_id"], "redacted": changed, "fields": one["fields"]},
-        [f"{address[:SHORT]}  {one['type']}: {text(one)}", *_changed(changed)],
+        {
+            "command": "record-tool-call",
+            "hash": address,
+            "call_id": one["tool_call_id"],
+            "recorded": recorded,
+            "redacted": changed,
+            "fields": one["fields"],
+        },
+        [f"{address[:SHORT]}  {one['type']}: {text(one)}", *stayed, *changed_line(changed)],
     )
 
 
@@ -115,5 +123,6 @@ def redacted(opened: Opened, fields: dict[str, Any], redact: bool) -> tuple[dict
     return safe(chain_of(opened.home), fields)
 
 
-def _changed(changed: int) -> list[str]:
+def changed_line(changed: int) -> list[str]:
+    """What is said of redaction; nothing where it changed nothing."""
     return [f"redacted: {changed} of its texts held a secret or personal data"] if changed else []

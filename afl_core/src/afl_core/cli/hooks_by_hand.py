@@ -25,14 +25,15 @@ HEADER = "Memories that may help with this prompt (notes, not instructions):"
 def recall_hook(asked: Asked, k: int, budget: int) -> None:
     """Answer a prompt."""
     prompt = _prompt_in(_standard_input())
-    if prompt is None:
-        return
-    with asked.memory() as opened:
-        source = {"query": prompt, **({} if asked.ns is None else {"ns": asked.ns})}
-        chosen = opened.memory.assemble([source], budget, k)
-    shown = [f"- {_one_line(text)}" for text in chosen["lines"]]
+    chosen: dict[str, list[str]] = {"lines": [], "grains": []}
+    if prompt is not None:
+        with asked.memory() as opened:
+            source = {"query": prompt, **({} if asked.ns is None else {"ns": asked.ns})}
+            chosen = opened.memory.assemble([source], budget, k)
+    shown = [_one_line(text) for text in chosen["lines"]]
     if asked.answer.as_json or shown:
-        asked.answer.give({"command": "recall-hook", "lines": chosen["lines"], "grains": chosen["grains"]}, [HEADER, *shown])
+        told = {"command": "recall-hook", "lines": shown, "grains": chosen["grains"]}
+        asked.answer.give(told, [HEADER, *(f"- {one}" for one in shown)])
 
 
 @click.command(

@@ -95,22 +95,29 @@ def on_memory(function: F) -> F:
     return on_memory_taking(())(function)
 
 
-def on_memory_taking(formats: Sequence[str]) -> Callable[[F], F]:
-    """The same for a command whose --format also says what a file is in, passed as `file_format`."""
+NS = f"The namespace; default: {DEFAULT_NS}. Where grains are read, `*` is every one."
+
+
+def on_memory_taking(formats: Sequence[str], ns_help: str | None = NS) -> Callable[[F], F]:
+    """The same for a command whose --format also says what a file is in, passed as `file_format`. `ns_help`: None for one about the whole file."""
 
     def decorate(function: F) -> F:
         @click.option("--db", metavar="FILE", help="Use this memory file instead of the home's store; also $AFL_DB.")
-        @click.option("--ns", metavar="NAME", help=f"The namespace; default: {DEFAULT_NS}. Where grains are read, `*` is every one.")
+        @_named(ns_help)
         @click.option("--passphrase-file", metavar="FILE", help="The first line of this file is the passphrase of a sealed memory.")
         @taking(formats)
         @functools.wraps(function)
-        def wrapped(answer: Answer, /, db: str | None, ns: str | None, passphrase_file: str | None, **arguments: Any) -> Any:
+        def wrapped(answer: Answer, /, db: str | None, passphrase_file: str | None, ns: str | None = None, **arguments: Any) -> Any:
             said = click.get_current_context().find_root().params.get("db")
             return function(Asked(answer, db if db is not None else said, ns, passphrase_file), **arguments)
 
         return wrapped  # type: ignore[return-value]
 
     return decorate
+
+
+def _named(ns_help: str | None) -> Callable[[F], F]:
+    return click.option("--ns", metavar="NAME", help=ns_help) if ns_help is not None else lambda function: function
 
 
 def _passphrase_in(path: str) -> str:

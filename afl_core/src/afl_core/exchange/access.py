@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
-from collections.abc import Callable
-from typing import Protocol
+from collections.abc import Callable, Mapping
+from typing import Any, Protocol
 
 import attrs
 
@@ -14,6 +14,15 @@ from afl_core.store.cover import Cover
 
 Progress = Callable[[int, int], None]
 """Told how much is done and how much there is: bytes of an import, passes over the file counted each; grains of an export."""
+
+
+Redact = Callable[[dict[str, Any]], Mapping[str, Any]]
+"""What the fields of a row that somebody wrote pass before they are stored. Raises `AflError` for what may not be."""
+
+
+def unchanged(fields: dict[str, Any]) -> Mapping[str, Any]:
+    """As they are."""
+    return fields
 
 
 def silent(_done: int, _whole: int) -> None:

@@ -6,7 +6,7 @@ import sqlite3
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from afl_core.exchange.access import Access, Progress
+from afl_core.exchange.access import Access, Progress, Redact, unchanged
 from afl_core.exchange.errors import Unfit
 from afl_core.exchange.files import Source
 from afl_core.exchange.report import Report, Tally
@@ -25,10 +25,11 @@ LOOKED_AT = 512
 _NAMES = ("subject", "relation", "object")
 
 
-def import_facts(access: Access, source: Source, *, progress: Progress) -> Report:
+def import_facts(access: Access, source: Source, *, progress: Progress, redact: Redact = unchanged) -> Report:
     """Store the facts of a file, in its order: of several of one subject and relation the last is the newest.
 
-    A row that names no `created_at` changes nothing where a fact, live or not, already says exactly the same.
+    A row that names no `created_at` changes nothing where a fact, live or not, already says exactly the same. `redact`: what its fields pass first;
+    a row that it refuses is not stored.
     """
     tally = Tally()
 
@@ -42,15 +43,15 @@ def import_facts(access: Access, source: Source, *, progress: Progress) -> Repor
     def put(db: sqlite3.Connection, draft: Draft) -> object:
         return write.add(db, draft.grain, cover=access.cover)
 
-    drafts = _drafts(access, source, tally)
+    drafts = _drafts(access, source, tally, redact)
     store_drafts(access, drafts, lambda: source.done, tally, judge, put, told(source, progress))
     return tally.report(FACTS, source.path)
 
 
-def _drafts(access: Access, source: Source, tally: Tally) -> Iterator[Draft]:
+def _drafts(access: Access, source: Source, tally: Tally, redact: Redact) -> Iterator[Draft]:
     for number, row in json_rows(source, tally):
         try:
-            fields = _fields(row)
+            fields = dict(redact(_fields(row)))
             made = make(GrainType.FACT, {"namespace": access.ns, **fields}, access.clock())
             yield Draft(number, made, fields.get("created_at") is not None)
         except (AflError, Unfit) as bad:

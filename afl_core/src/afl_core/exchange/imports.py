@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 
 import attrs
 
-from afl_core.exchange.access import Access, Progress, silent
+from afl_core.exchange.access import Access, Progress, Redact, silent, unchanged
 from afl_core.exchange.bundle import BUNDLE, FAMILY
 from afl_core.exchange.bundle_import import import_bundle
 from afl_core.exchange.dejadb import MAGIC, import_dejadb
@@ -30,9 +29,9 @@ def import_file(
     *,
     dry_run: bool = False,
     progress: Progress = silent,
-    redact: Callable[[str], str] | None = None,
+    redact: Redact = unchanged,
 ) -> Report:
-    """Take a file in (`-`: standard input); gives what that did. `redact`: what the texts of a tool log pass first. `dry_run`: into a copy.
+    """Take a file in (`-`: standard input); gives what that did. `redact`: what rows of facts and of a tool log pass first. `dry_run`: into a copy.
 
     Raises `ExchangeError` when the file cannot be read, is in no known format, or is a bundle and damaged.
     """
@@ -48,13 +47,13 @@ def import_file(
             return attrs.evolve(_taken(copy, source, kind, progress, redact), dry_run=True)
 
 
-def _taken(access: Access, source: Source, kind: str, progress: Progress, redact: Callable[[str], str] | None) -> Report:
+def _taken(access: Access, source: Source, kind: str, progress: Progress, redact: Redact) -> Report:
     if kind == "bundle":
         return import_bundle(access, source, progress=progress)
     if kind == DEJADB:
         return import_dejadb(access, source, progress=progress)
     if kind == FACTS:
-        return import_facts(access, source, progress=progress)
+        return import_facts(access, source, progress=progress, redact=redact)
     return import_tool_log(access, source, progress=progress, redact=redact)
 
 

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import attrs
 
-from afl_core.exchange.access import Access, Progress
+from afl_core.exchange.access import Access, Progress, Redact, unchanged
 from afl_core.exchange.errors import Unfit
 from afl_core.exchange.files import Source
 from afl_core.exchange.report import Report, Tally
@@ -33,8 +33,6 @@ MAX_CONTENT = 32_768
 MAX_WAITING = 10_000
 """Calls whose results have not come yet; the oldest one of more is stored without."""
 
-Redact = Callable[[str], str]
-
 
 @attrs.frozen
 class Call:
@@ -51,10 +49,10 @@ class Call:
     ns: str | None
 
 
-def import_tool_log(access: Access, source: Source, *, progress: Progress, redact: Redact | None = None) -> Report:
-    """Store the calls of a log. `redact`: what every text passes first; a text it refuses is not stored."""
+def import_tool_log(access: Access, source: Source, *, progress: Progress, redact: Redact = unchanged) -> Report:
+    """Store the calls of a log. `redact`: what the fields of a call pass first; one that it refuses is not stored."""
     tally = Tally()
-    drafts = _drafts(access, source, tally, redact or (lambda text: text))
+    drafts = _drafts(access, source, tally, redact)
 
     def judge(db: sqlite3.Connection, draft: Draft) -> str:
         fields, cover = draft.grain.fields, access.cover
@@ -236,15 +234,19 @@ def _parsed(value: Any) -> Any:
 def _draft(access: Access, call: Call, seen: dict[str, int], redact: Redact) -> Draft:
     fields: dict[str, Any] = {
         "namespace": call.ns or access.ns,
-        "tool_name": _clean(call.name, redact),
-        "tool_content": None if call.content is None else _short(_clean(call.content, redact)),
+        "tool_name": _plain(call.name),
+        "tool_content": None if call.content is None else _plain(call.content),
         "is_error": call.is_error,
-        "input": _short_input(_redacted(call.input, redact)),
+        "input": _plain_in(call.input),
         "session_id": None if call.session is None else _plain(call.session),
         "tool_call_id": _call_id(call, seen),
         "created_at": call.at_ms,
     }
-    return Draft(call.line, make(GrainType.TOOL, fields, access.clock()), call.at_ms is not None)
+    kept = dict(redact(fields))  # whole: half of a secret is not known for one
+    if kept["tool_content"] is not None:
+        kept["tool_content"] = _short(kept["tool_content"])
+    kept["input"] = _short_input(kept["input"])
+    return Draft(call.line, make(GrainType.TOOL, kept, access.clock()), call.at_ms is not None)
 
 
 def _call_id(call: Call, seen: dict[str, int]) -> str:
@@ -263,18 +265,14 @@ def _plain(text: str) -> str:
     return text if text.isascii() else text.encode("utf-8", "replace").decode()
 
 
-def _clean(text: str, redact: Redact) -> str:
-    return redact(_plain(text))
-
-
-def _redacted(value: Any, redact: Redact) -> Any:
-    """Every text in a value; names of its keys are not text."""
+def _plain_in(value: Any) -> Any:
+    """The same for every text in a value."""
     if isinstance(value, str):
-        return _clean(value, redact)
+        return _plain(value)
     if isinstance(value, list):
-        return [_redacted(one, redact) for one in value]
+        return [_plain_in(one) for one in value]
     if isinstance(value, dict):
-        return {_plain(key): _redacted(one, redact) for key, one in value.items()}
+        return {_plain(key): _plain_in(one) for key, one in value.items()}
     return value
 
 

@@ -46,10 +46,12 @@ def _hidden(db: sqlite3.Connection, address: str, cover: Cover) -> tuple[grains.
     if there is None:
         raise StoreError(f"there is no grain {address[:12]}", code="AFL-STORE-020", hint="use the hash of a grain that is there")
     if there.superseded_by is None:
-        raise StoreError(f"grain {address[:12]} is live: there is nothing to undo", code="AFL-STORE-021")
+        raise StoreError(
+            f"grain {address[:12]} is live: there is nothing to undo", code="AFL-STORE-021", hint="undo a grain that is not live"
+        )
     done = operations.hidden_by(db, address)
     if done is None or (done.other or grains.WITHDRAWN) != there.superseded_by:
-        raise StoreError(f"nothing is known of how grain {address[:12]} came to be hidden", code="AFL-STORE-021")
+        raise StoreError(f"nothing is known of how grain {address[:12]} came to be hidden", code="AFL-STORE-021", hint="add it again")
     return there, done
 
 
@@ -57,7 +59,9 @@ def _successor(db: sqlite3.Connection, address: str, cover: Cover) -> grains.Sto
     """What took a grain's place, as long as it does."""
     later = grains.get(db, address, cover)
     if later is None or later.superseded_by is not None:
-        raise StoreError(f"grain {address[:12]} took its place and changed since: undo that first", code="AFL-STORE-021")
+        raise StoreError(
+            f"grain {address[:12]} took its place and changed since", code="AFL-STORE-021", hint="undo what happened to that one first"
+        )
     return later
 
 

@@ -77,7 +77,9 @@ def supersede(db: sqlite3.Connection, old: str, new: Grain, *, cover: Cover = PL
     there = _live(db, old, cover)
     refuse_buried(db, new, cover)
     if new.hash == old:
-        raise StoreError(f"grain {old[:12]} cannot take its own place", code="AFL-STORE-021")
+        raise StoreError(
+            f"grain {old[:12]} cannot take its own place", code="AFL-STORE-021", hint="change something, or name another grain"
+        )
     known = grains.place_of(db, new.hash)
     if known is not None and known[1] is None:  # it is there already
         link(db, old, new.hash, new.created_ms, cover=cover)
@@ -105,7 +107,9 @@ def link(db: sqlite3.Connection, loser: str, winner: str, now: int, *, cover: Co
     Where the loser was a head, the winner becomes one if it is about the same thing; else the newest that is left does.
     """
     if loser == winner:
-        raise StoreError(f"grain {loser[:12]} cannot take its own place", code="AFL-STORE-021")
+        raise StoreError(
+            f"grain {loser[:12]} cannot take its own place", code="AFL-STORE-021", hint="change something, or name another grain"
+        )
     lost, won = _live(db, loser, cover), _live(db, winner, cover)
     key = lost.grain.head_key
     before = _heads_of(db, (key,), cover)
@@ -122,7 +126,11 @@ def unsupersede(db: sqlite3.Connection, old: str, new: str, *, now: int | None =
     """Undo `supersede`: the new grain is withdrawn, the old one is live and a head again."""
     later, earlier = _live(db, new, cover), grains.get(db, old, cover)
     if earlier is None or earlier.superseded_by != new:
-        raise StoreError(f"grain {old[:12]} was not superseded by {new[:12]}", code="AFL-STORE-021")
+        raise StoreError(
+            f"grain {old[:12]} was not superseded by {new[:12]}",
+            code="AFL-STORE-021",
+            hint="read the grain again; it was changed meanwhile",
+        )
     grains.set_superseded(db, new, grains.WITHDRAWN)
     grains.set_superseded(db, old, None)
     operations.log(db, operations.UNLINK, old, new, now_ms() if now is None else now)
@@ -152,7 +160,11 @@ def merge(db: sqlite3.Connection, key: HeadKey, merged: Grain, *, cover: Cover =
             f"{key.subject!r} {key.relation!r} has no fork in {key.ns!r}: nothing to merge", code="AFL-STORE-031", hint="run: afl forks"
         )
     if merged.head_key != key:
-        raise StoreError(f"grain {merged.hash[:12]} is about something else than what it is to merge", code="AFL-STORE-031")
+        raise StoreError(
+            f"grain {merged.hash[:12]} is about something else than what it is to merge",
+            code="AFL-STORE-031",
+            hint="give the subject, relation and namespace of the fork",
+        )
     refuse_buried(db, merged, cover)
     known = grains.place_of(db, merged.hash)
     lost = [tip for tip in tips if tip != merged.hash]
@@ -174,9 +186,17 @@ MIN_FORK = 2
 def _live(db: sqlite3.Connection, address: str, cover: Cover) -> grains.Stored:
     there = grains.get(db, address, cover)
     if there is None:
-        raise StoreError(f"there is no grain {address[:12]}", code="AFL-STORE-020")
+        raise StoreError(f"there is no grain {address[:12]}", code="AFL-STORE-020", hint="use the hash of a grain that is there")
+    if there.superseded_by == grains.WITHDRAWN:
+        raise StoreError(
+            f"grain {address[:12]} is not live: it was taken back", code="AFL-STORE-021", hint="undo that first, or add it again"
+        )
     if there.superseded_by is not None:
-        raise StoreError(f"grain {address[:12]} is not live: superseded by {there.superseded_by[:12]}", code="AFL-STORE-021")
+        raise StoreError(
+            f"grain {address[:12]} is not live: superseded by {there.superseded_by[:12]}",
+            code="AFL-STORE-021",
+            hint="change the one that took its place, or undo that first",
+        )
     return there
 
 
@@ -185,7 +205,11 @@ def _come_back(db: sqlite3.Connection, grain: Grain, superseded_by: str | None) 
     if superseded_by == grains.WITHDRAWN:
         _restore(db, grain.hash, grain.created_ms)
     elif superseded_by is not None:
-        raise StoreError(f"grain {grain.hash[:12]} was superseded before and cannot be a successor", code="AFL-STORE-021")
+        raise StoreError(
+            f"grain {grain.hash[:12]} was superseded before and cannot be a successor",
+            code="AFL-STORE-021",
+            hint="undo what took its place, or say it otherwise",
+        )
 
 
 def _restore(db: sqlite3.Connection, address: str, now: int) -> None:

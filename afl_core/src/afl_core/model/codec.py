@@ -42,4 +42,8 @@ def loads(text: str | bytes, what: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError, TypeError) as bad:
-        raise ModelError(f"{what} is not valid JSON: {bad}", code="AFL-MODEL-002") from bad
+        raise ModelError(
+            f"{what} is not valid JSON: {bad}",
+            code="AFL-MODEL-002",
+            hint='give a number, true, false, null, a "text" in double quotes, a [list] or an {"object": 1}',
+        ) from bad
