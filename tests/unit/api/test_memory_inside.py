@@ -109,12 +109,12 @@ def test_a_dry_run_without_room_for_its_copy_says_where_room_is_missing(memory, 
         def backup(self, *_, **__):
             raise sqlite3.OperationalError("database or disk is full")
 
-    from afl_core.store import connection
+    from afl_core.store import copies
 
     rows = tmp_path / "facts.jsonl"
     rows.write_text('{"subject": "acme", "relation": "is", "object": "here"}')
     full = sqlite3.connect(memory.path, factory=Full)
-    with pytest.raises(StoreError) as bad, connection.copied(full):
+    with pytest.raises(StoreError) as bad, copies.copied(full):
         pass
     full.close()
     assert (bad.value.code, "SQLITE_TMPDIR" in bad.value.hint, memory.path in bad.value.sentence) == ("AFL-STORE-039", True, True)

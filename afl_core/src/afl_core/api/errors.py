@@ -6,7 +6,7 @@ import errno
 import sqlite3
 
 from afl_core.model.errors import AflError, PathError
-from afl_core.store.connection import explain
+from afl_core.store.trouble import explain
 
 
 def understood(bad: sqlite3.Error | OSError) -> AflError:
@@ -20,4 +20,8 @@ def understood(bad: sqlite3.Error | OSError) -> AflError:
             code="AFL-PATH-008",
             hint="an agent's sandbox may not write memory; run the command outside of it or fix the permissions",
         )
-    return PathError(f"{where}{bad.strerror or type(bad).__name__}", code="AFL-PATH-008", hint="run: afl doctor")
+    return PathError(
+        f"{where}{bad.strerror or type(bad).__name__}",
+        code="AFL-PATH-008",
+        hint="check the path and who may use it; for a home, run: afl doctor",
+    )

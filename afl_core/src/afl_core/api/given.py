@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from afl_core.model.errors import ModelError
-from afl_core.store.connection import explain
+from afl_core.store.trouble import explain
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -24,10 +24,11 @@ from afl_core.model.errors import ModelError, StoreError
 from afl_core.model.grain import DEFAULT_NS, Grain, GrainType, make
 from afl_core.model.grain_type import TYPES
 from afl_core.store import grains, inherited
-from afl_core.store.connection import BUSY_MS, FRONT_BUSY_MS, explain
+from afl_core.store.connection import BUSY_MS, FRONT_BUSY_MS
 from afl_core.store.cover import PLAIN, Cover
 from afl_core.store.migrate import drop_backups, open_or_create
 from afl_core.store.telemetry import SIDECAR, Recalled
+from afl_core.store.trouble import explain
 from afl_core.store.under_way import forgetting, is_under_way
 from afl_core.vault import content
 

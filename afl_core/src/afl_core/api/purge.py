@@ -18,7 +18,8 @@ from afl_core.changes import audit
 from afl_core.model.errors import RedactionError
 from afl_core.redaction.chain import Chain
 from afl_core.store import index_state, projection, rewrites, terms, wal
-from afl_core.store.connection import explain, writing
+from afl_core.store.connection import writing
+from afl_core.store.trouble import explain
 
 ACTION = "redact.purge"
 """The audit chain's word for it."""

@@ -9,7 +9,8 @@ from functools import partial
 import attrs
 
 from afl_core.exchange.access import Access
-from afl_core.store.connection import copied, writing
+from afl_core.store.connection import writing
+from afl_core.store.copies import copied
 
 
 @contextlib.contextmanager

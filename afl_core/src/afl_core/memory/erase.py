@@ -17,8 +17,9 @@ from afl_core.model.grain import GrainType
 from afl_core.model.grain_text import searchable
 from afl_core.model.lesson import project_ns
 from afl_core.store import calls, grains, kinds, operations, status, terms, wal
-from afl_core.store.connection import explain, name_of, writing
+from afl_core.store.connection import name_of, writing
 from afl_core.store.cover import PLAIN, Cover
+from afl_core.store.trouble import explain
 
 LAST, SWEPT = "forget_last", "forget_swept"
 """Names in `meta`: number and time (ms) of the operation that forgot last, and the number up to which everything is gone."""

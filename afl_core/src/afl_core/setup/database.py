@@ -14,9 +14,9 @@ import attrs
 
 from afl_core.model.errors import PathError, StoreError
 from afl_core.settings.paths import Paths
-from afl_core.store.connection import explain
 from afl_core.store.index_state import needs_purge
 from afl_core.store.schema import APPLICATION_ID, SCHEMA_VERSION
+from afl_core.store.trouble import explain
 
 CHECK_SECONDS = 10.0
 """A database that takes longer to look through is not looked through to its end."""

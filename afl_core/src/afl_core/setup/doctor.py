@@ -31,8 +31,8 @@ from afl_core.setup.doctor_report import DoctorReport, Part, fail, report, warn
 from afl_core.setup.fire import HEALTH_VARIABLE
 from afl_core.setup.recall import recall
 from afl_core.setup.runtime import MINIMUM_PYTHON
-from afl_core.store.connection import explain
 from afl_core.store.migrate import MINIMUM_SQLITE
+from afl_core.store.trouble import explain
 
 __all__ = ["DoctorReport", "doctor"]
 

@@ -41,7 +41,7 @@ def connect(path: Path | str, *, busy_ms: int = BUSY_MS, readonly: bool = False,
             check_same_thread=not threads,
         )
     except sqlite3.OperationalError as bad:
-        raise explain(bad, path) from bad
+        raise _explained(bad, path) from bad
     db.row_factory = sqlite3.Row
     try:
         check(db, path)
@@ -54,7 +54,7 @@ def connect(path: Path | str, *, busy_ms: int = BUSY_MS, readonly: bool = False,
             db.execute(f"PRAGMA wal_autocheckpoint = {WAL_BYTES // page_bytes}")
     except sqlite3.DatabaseError as bad:
         db.close()
-        raise explain(bad, path) from bad
+        raise _explained(bad, path) from bad
     except BaseException:
         db.close()
         raise
@@ -68,7 +68,7 @@ def _refuse_strange_file(path: Path | str) -> None:
         return  # SQLite says what is wrong
     if not stat.S_ISREG(found.st_mode) or found.st_uid != os.geteuid():
         what = f"belongs to user {found.st_uid}" if stat.S_ISREG(found.st_mode) else "is not a regular file (a link is never followed)"
-        raise StoreError(f"{path} {what}", code="AFL-STORE-013", hint=f"move {path} away, or set AFL_DATA_ROOT")
+        raise StoreError(f"{path} {what}", code="AFL-STORE-013", hint=_next_step("AFL-STORE-013", path))
 
 
 def _quoted(path: str) -> str:
@@ -81,18 +81,18 @@ def check(db: sqlite3.Connection, path: Path | str) -> None:
         owner = db.execute("PRAGMA application_id").fetchone()[0]
         version = db.execute("PRAGMA user_version").fetchone()[0]
     except sqlite3.OperationalError as bad:
-        raise explain(bad, path) from bad
+        raise _explained(bad, path) from bad
     except sqlite3.DatabaseError as bad:
         if "malformed" in str(bad):
-            raise explain(bad, path) from bad
+            raise _explained(bad, path) from bad
         raise StoreError(
-            f"{path} is not a database of this product ({bad})", code="AFL-STORE-002", hint="move the file away, then run: afl doctor"
+            f"{path} is not a database of this product ({bad})", code="AFL-STORE-002", hint=_next_step("AFL-STORE-002", path)
         ) from bad
     if owner != APPLICATION_ID:
         raise StoreError(
             f"{path} belongs to another program (application id {owner:#x})",
             code="AFL-STORE-002",
-            hint="move the file away or set AFL_DATA_ROOT, then run: afl doctor",
+            hint=_next_step("AFL-STORE-002", path),
         )
     if version > SCHEMA_VERSION:
         raise StoreError(
@@ -102,27 +102,6 @@ def check(db: sqlite3.Connection, path: Path | str) -> None:
         )
     if version < SCHEMA_VERSION:
         raise StoreError(f"{path} has schema {version}, this runtime needs {SCHEMA_VERSION}", code="AFL-STORE-004", hint="run: afl install")
-
-
-@contextlib.contextmanager
-def copied(db: sqlite3.Connection) -> Iterator[sqlite3.Connection]:
-    """The whole database as it is now, to try something in: in a file without a name in the directory of temporary files, gone when this process ends.
-
-    Raises `StoreError` (AFL-STORE-039) when there is no room for it.
-    """
-    with contextlib.closing(sqlite3.connect("", isolation_level=None)) as copy:
-        copy.row_factory = sqlite3.Row
-        try:
-            db.backup(copy)
-            yield copy
-        except (sqlite3.OperationalError, StoreError) as bad:
-            if "full" not in str(bad):
-                raise
-            raise StoreError(
-                f"there is no room for a copy of {name_of(db)} where temporary files are",
-                code="AFL-STORE-039",
-                hint="free its size there, or name another directory with SQLITE_TMPDIR; nothing was changed",
-            ) from bad
 
 
 @contextlib.contextmanager
@@ -141,7 +120,7 @@ def writing(db: sqlite3.Connection, *, durable: bool = False) -> Iterator[sqlite
         try:
             db.execute("BEGIN IMMEDIATE")
         except sqlite3.OperationalError as bad:
-            raise explain(bad, name_of(db)) from bad
+            raise _explained(bad, name_of(db)) from bad
         try:
             _refuse_another_schema(db)
             yield db
@@ -150,7 +129,7 @@ def writing(db: sqlite3.Connection, *, durable: bool = False) -> Iterator[sqlite
             _rollback(db)
             if isinstance(bad, (sqlite3.IntegrityError, sqlite3.ProgrammingError)):
                 raise  # ours: the caller knows which row, or the statement is wrong
-            raise explain(bad, name_of(db)) from bad
+            raise _explained(bad, name_of(db)) from bad
         except BaseException:
             _rollback(db)
             raise
@@ -210,7 +189,7 @@ def written_alone(db: sqlite3.Connection, statement: str, values: Sequence[objec
             raise
         with contextlib.suppress(sqlite3.Error):
             _refuse_another_schema(db)  # which may lack a column that the statement names
-        raise explain(bad, name_of(db)) from bad
+        raise _explained(bad, name_of(db)) from bad
 
 
 def _refuse_another_schema(db: sqlite3.Connection) -> None:
@@ -234,37 +213,13 @@ def name_of(db: sqlite3.Connection) -> str:
     return str(row[2]) if row else "the database"
 
 
-def _locked(path: str) -> StoreError:
-    from afl_core.store.holder import advice, command, holders
+def _explained(bad: sqlite3.Error, path: Path | str) -> StoreError:
+    from afl_core.store.trouble import explain  # the front meets trouble seldom
 
-    if held := holders(path):
-        return StoreError(f"{path} is locked by {', '.join(held)}", code="AFL-STORE-005", hint=advice(held))
-    return StoreError(f"{path} is locked by another process", code="AFL-STORE-005", hint=f"try again; {command(path)}")
+    return explain(bad, path)
 
 
-def explain(bad: sqlite3.Error, path: Path | str) -> StoreError:
-    """Turn SQLite's own words into an error that says what to do."""
-    text = str(bad)
-    if "malformed" in text or "not a database" in text:
-        return StoreError(
-            f"{path} is damaged ({text})",
-            code="AFL-STORE-012",
-            hint="move it away with its -wal and -shm files, copy the newest file of the backups directory to its place or run: afl install",
-        )
-    if "locked" in text or "busy" in text:
-        return _locked(str(path))
-    if "full" in text:
-        return StoreError(
-            f"the disk that holds {path} is full",
-            code="AFL-STORE-006",
-            hint="free some space; nothing was lost: what waits is in the spool and in the host's transcripts",
-        )
-    if "readonly" in text or ("unable to open" in text and os.path.isfile(path)):
-        return StoreError(
-            f"{path} cannot be written (read-only file, directory or sandbox)",
-            code="AFL-STORE-007",
-            hint="an agent's sandbox may not write memory; run the command outside of it or fix the permissions",
-        )
-    if "unable to open" in text:
-        return StoreError(f"{path} is missing or cannot be opened", code="AFL-STORE-001", hint="run: afl install")
-    return StoreError(f"{path}: {text}", code="AFL-STORE-008", hint="run: afl doctor")
+def _next_step(code: str, path: Path | str) -> str:
+    from afl_core.store.trouble import next_step
+
+    return next_step(code, path)

@@ -12,9 +12,10 @@ from afl_core.files.private import check_private_file, ensure_private_dir
 from afl_core.model.clock import Clock, now_ms
 from afl_core.model.errors import StoreError
 from afl_core.store import telemetry, wal
-from afl_core.store.connection import check, explain
+from afl_core.store.connection import check
 from afl_core.store.mounts import refuse_unsafe_mount
 from afl_core.store.schema import APPLICATION_ID, MEMORY_PAGE_BYTES, MIGRATIONS, PAGE_BYTES, SCHEMA_VERSION
+from afl_core.store.trouble import explain
 
 MINIMUM_SQLITE = (3, 35, 0)
 KEPT_BACKUPS = 3
