@@ -35,14 +35,15 @@ def supersede(
     if bool(fields) == (by is not None):
         raise click.UsageError("say what takes its place: an OBJECT, --field, --json-fields or --by", click.get_current_context())
     with asked.memory() as opened:
+        memory, changed = opened.memory, 0
+        there = memory.get(hash)["hash"]
         if by is None:
-            kept, changed = _redacted(opened, opened.memory.get(hash), fields, redact)
-            address = opened.memory.supersede(hash, kept)
+            kept, changed = _redacted(opened, memory.get(there), fields, redact)
+            address = memory.supersede(there, kept)
         else:
-            opened.memory.supersede_by(hash, by)
-            address, changed = opened.memory.get(by)["hash"], 0
-        one, old = opened.memory.get(address), opened.memory.get(hash)
-        now = opened.now()
+            address = memory.get(by)["hash"]
+            memory.supersede_by(there, address)
+        one, old, now = memory.get(address), memory.get(there), opened.now()
     asked.answer.give(
         {"command": "supersede", "hash": address, "superseded": old["hash"], "redacted": changed, "fields": one["fields"]},
         [line(one, now), line(old, now, state(old)), *changed_line(changed)],
@@ -55,8 +56,9 @@ def supersede(
 def retract(asked: Asked, hash: str) -> None:
     """Retract."""
     with asked.memory() as opened:
-        opened.memory.retract(hash)
-        one, now = opened.memory.get(hash), opened.now()
+        there = opened.memory.get(hash)["hash"]
+        opened.memory.retract(there)
+        one, now = opened.memory.get(there), opened.now()
     asked.answer.give({"command": "retract", "hash": one["hash"]}, [line(one, now, state(one))])
 
 
@@ -69,8 +71,9 @@ def retract(asked: Asked, hash: str) -> None:
 def undo(asked: Asked, hash: str) -> None:
     """Undo."""
     with asked.memory() as opened:
-        undone = opened.memory.undo(hash)
-        one, now = opened.memory.get(hash), opened.now()
+        there = opened.memory.get(hash)["hash"]
+        undone = opened.memory.undo(there)
+        one, now = opened.memory.get(there), opened.now()
     asked.answer.give({"command": "undo", "hash": one["hash"], "undone": undone}, [f"{line(one, now)}: undid {undone}"])
 
 

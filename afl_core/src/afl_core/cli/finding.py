@@ -85,7 +85,7 @@ def verify(asked: Asked) -> int:
         found = opened.memory.verify(progress=lambda seen: asked.answer.progress(counted(seen)))
     lines = [f"whole: {counted(found['grains'])}"] if found["ok"] else [f"problem: {one}" for one in found["problems"]]
     if not found["ok"]:
-        lines.append("next: keep a copy of the file, export what can be read, and import that into a new one: afl export, afl import")
+        lines.append("next: keep the file, and put a copy or an export of it from before in its place")
     asked.answer.give({"command": "verify", **found}, lines)
     return 0 if found["ok"] else 1
 
