@@ -99,7 +99,7 @@ def test_an_error_is_one_line_of_what_and_one_of_what_next(home: pathlib.Path, c
     assert main(["memory", "list", "--home", str(home)]) == 1
     first, second = capsys.readouterr().err.splitlines()
     assert first.startswith("afl: AFL-STORE-001: ")
-    assert second == "  next: run: afl install"
+    assert second == f"  next: run: afl install --home {home}"
 
 
 def test_the_cause_is_shown_when_it_is_asked_for(home: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -167,6 +167,12 @@ def test_what_a_model_wrote_cannot_drive_the_terminal(capsys: pytest.CaptureFixt
     assert capsys.readouterr().out == "a\ufffd]0;pwned\ufffdb\ufffd[2J\ufffdc\td\n"
 
 
+@pytest.mark.parametrize("text", ["می\u200cخواهم تست\u200cها", "ක්\u200dෂ", "\U0001f469\u200d\U0001f469\u200d\U0001f467"])
+def test_a_joiner_that_is_a_part_of_how_a_word_is_written_stays(capsys: pytest.CaptureFixture[str], text: str) -> None:
+    Answer(None, as_json=False).give({}, [text, "a\u200db", "\u200c\u200cx", text[0] + "\u200c\u200c"])
+    assert capsys.readouterr().out.splitlines() == [text, "a\ufffdb", "\ufffd\ufffdx", text[0] + "\u200c\ufffd"]
+
+
 def test_a_plugins_failures_can_be_forgotten_after_it_was_repaired(stored: pathlib.Path, capsys: pytest.CaptureFixture[str]) -> None:
     db = connect(Paths(stored).database)
     with writing(db):
@@ -184,7 +190,7 @@ def test_an_error_is_an_object_on_standard_output_where_json_was_asked_for(home:
     assert main(["memory", "list", "--home", str(home), "--json"]) == 1
     printed = capsys.readouterr()
     assert json.loads(printed.out)["error"]["code"] == "AFL-STORE-001"
-    assert json.loads(printed.out)["error"]["next"] == "run: afl install"
+    assert json.loads(printed.out)["error"]["next"] == f"run: afl install --home {home}"
     assert printed.err.startswith("afl: AFL-STORE-001: ")
 
 

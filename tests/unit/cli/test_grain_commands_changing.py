@@ -53,7 +53,8 @@ def test_what_is_taken_back_is_recalled_no_more_and_comes_back(grains, gold):
     ("arguments", "told"),
     [
         (["supersede", "HASH"], "AFL-USAGE-001"),
-        (["supersede", "HASH", "silver", "--by", "HASH"], "AFL-USAGE-001"),
+        (["supersede", "HASH", "silver", "--by", "HASH"], "one of them, not both"),
+        (["supersede", "HASH", "--field", "type=event"], "AFL-MODEL-002: type says which grain it is"),
         (["supersede", "HASH", "--by", "HASH"], "AFL-STORE-021"),
         (["undo", "HASH"], "AFL-STORE-021"),
         (["undo", "ffffffff"], "AFL-STORE-020"),
@@ -97,3 +98,15 @@ def test_a_call_that_is_recorded_again_with_another_outcome_is_not_taken_for_rec
     assert (first["recorded"], again["recorded"], again["hash"]) == (True, False, first["hash"])
     assert "the first one stays" in grains(*call, "two")[1]
     assert "the first one stays" not in grains(*call, "one")[1]
+
+
+def test_an_object_is_said_of_a_fact_only(grains):
+    note = asked(grains, "add", "observation", "--field", "content=the build is slow")["hash"]
+    assert "AFL-USAGE-001: an OBJECT is said of a fact" in grains("supersede", note, "the build is fast")[1]
+    assert asked(grains, "supersede", note, "--field", "content=the build is fast")["fields"]["content"] == "the build is fast"
+
+
+def test_a_next_step_is_about_the_home_and_the_file_that_were_named(grains, tmp_path):
+    assert f"next: run: afl install --home '{tmp_path}/my home'" in grains("recall", "x", "--home", f"{tmp_path}/my home")[1]
+    grains("add", "fact", "a", "is", "b", "--db", f"{tmp_path}/other.afl")
+    assert f"next: run: afl forks --db {tmp_path}/other.afl" in grains("merge", "a", "is", "c", f"--db={tmp_path}/other.afl")[1]

@@ -60,7 +60,7 @@ def test_what_a_file_is_in_and_how_to_answer_are_both_a_format(grains, tmp_path)
     assert status == 0
     assert json.loads(said)["format"] == "facts"
     status, said = grains("import", str(path), "--format", "facts")
-    assert (status, said) == (0, f"{path} (facts, 1 rows): 0 added, 1 already there\n")
+    assert (status, said) == (0, f"{path} (facts, 1 row): 0 added, 1 already there\n")
     assert grains("import", str(path), "--format", "moon")[0] == 1
     assert grains("recall", "--format", "facts")[0] == 1
 
@@ -72,8 +72,8 @@ def test_rows_that_cannot_be_taken_are_named_and_the_others_are_taken(grains, tm
     assert status == 0
     assert "1 added" in said
     assert "2 skipped" in said
-    assert "  row 2: " in said
-    assert "  row 3: " in said
+    assert "  line 2: " in said
+    assert "  line 3: " in said
 
 
 def test_two_machines_that_said_different_things_show_a_fork(grains, bundle, tmp_path):

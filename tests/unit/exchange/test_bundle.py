@@ -310,8 +310,10 @@ def test_a_damaged_memory_is_not_exported(memory, bundle):
         db.execute("UPDATE grains SET fields_json = replace(fields_json, 'here', 'hare')")
     with pytest.raises(ExchangeError) as bad:
         memory.export(bundle)
-    assert (bad.value.code, bad.value.hint) == ("AFL-EXCHANGE-006", "run: afl verify")
+    assert (bad.value.code, "afl forget ADDRESS" in bad.value.hint) == ("AFL-EXCHANGE-006", True)
     assert not bundle.exists()
+    memory.forget_many(row[0] for row in memory._files.reader().execute("SELECT hash FROM grains").fetchall())
+    assert memory.export(bundle)["grains"] == 0
 
 
 def test_a_file_that_is_not_there_and_a_folder_are_named(memory, tmp_path):

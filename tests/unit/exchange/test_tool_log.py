@@ -10,7 +10,7 @@ from exchange_world import NOW, opened
 from afl_core.exchange import rows, tool_log
 from afl_core.exchange.errors import ExchangeError
 from afl_core.exchange.times import time_of
-from afl_core.model.errors import RedactionError
+from afl_core.model.errors import ModelError, RedactionError
 
 
 @pytest.fixture
@@ -276,3 +276,17 @@ def test_many_skipped_rows_are_counted_and_some_are_named(memory, log):
 def test_a_dry_run_writes_nothing(memory, log):
     assert memory.import_(log({"tool_name": "bash", "content": "x"}), dry_run=True).added == 1
     assert memory.stats()["grains"] == 0
+
+
+@pytest.mark.parametrize("back", [None, "text", 5])
+def test_a_redaction_that_gives_back_no_fields_lets_nothing_in(memory, log, back):
+    report = memory.import_(log({"tool_name": "a", "content": "x"}), redact=lambda _fields: back)
+    assert (report.added, report.skipped_rows, "no fields" in report.skipped[0].reason) == (0, 1, True)
+
+
+@pytest.mark.parametrize("path", [5, None, ["a"]])
+def test_what_is_no_path_is_named(memory, path):
+    for call in (memory.import_, memory.export):
+        with pytest.raises(ModelError) as bad:
+            call(path)
+        assert bad.value.code == "AFL-MODEL-010"

@@ -82,7 +82,10 @@ def test_a_loose_file_is_tightened_and_a_link_is_refused(tmp_path: pathlib.Path)
     path.chmod(0o644)
     assert check_private_file(str(path))
     assert _mode(path) == 0o600
+    path.chmod(0o444)
+    assert check_private_file(str(path))
+    assert _mode(path) == 0o400  # nobody is given a right that he took from himself
     (tmp_path / "link").symlink_to(path)
-    with pytest.raises(PathError, match="is not a regular file"):
+    with pytest.raises(PathError, match="is a link"):
         read_private_file(str(tmp_path / "link"))
     assert read_private_file(str(tmp_path / "missing")) is None

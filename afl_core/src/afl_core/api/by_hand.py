@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
+from itertools import chain as chained
+from itertools import count
 from typing import Any, NamedTuple
 
 from afl_core.api.home import Home
 from afl_core.api.memory import Memory
-from afl_core.model.codec import loads
+from afl_core.model.codec import compact, loads
 from afl_core.model.errors import ModelError, StoreError
 from afl_core.model.grain import DEFAULT_NS, Grain, GrainType
 from afl_core.model.grain_text import shown
@@ -17,6 +19,8 @@ from afl_core.vault.seal import keyed_hash
 
 EVERY_NS = "*"
 """As a namespace to read: every one."""
+OURS = frozenset({"hash", "type", "score", "superseded_by", "fields"})
+"""What a grain is told with beside its fields."""
 FACT = ("subject", "relation", "object")
 """What a fact is made of, in the order in which people say it."""
 NOT_TEXT = frozenset(
@@ -26,13 +30,8 @@ NOT_TEXT = frozenset(
     }
 )
 """Fields whose value is JSON where it is given as `name=value`."""
-NAMES = frozenset(
-    {
-        *("namespace", "derived_from", "related_to", "run_id", "session_id", "tool_call_id", "user_id", "created_at", "observer_id"),
-        *("source_type", "temporal_type", "verification_status", "role", "type"),
-    }
-)
-"""Fields that name something and are kept as they are given; every other text is redacted."""
+NAMES = frozenset({"namespace", "derived_from", "run_id", "session_id", "tool_call_id", "hash"})
+"""Fields that say which one is meant, also inside `related_to`, and are kept as they are given; every other text is redacted."""
 
 
 class Place(NamedTuple):
@@ -111,6 +110,8 @@ def fields_of(given: Sequence[tuple[str, str]], whole: str | None) -> dict[str, 
         fields.update(body)
     for name, value in given:
         plain = name.removesuffix(":")
+        if plain in OURS:
+            raise ModelError(f"{plain} says which grain it is and is no field", code="AFL-MODEL-002", hint="give the field another name")
         if plain == "tags" and plain == name:
             fields[plain] = [*fields.get(plain, []), *(tag.strip() for tag in value.split(",") if tag.strip())]
         else:
@@ -119,10 +120,16 @@ def fields_of(given: Sequence[tuple[str, str]], whole: str | None) -> dict[str, 
 
 
 def safe(chain: Chain, fields: Mapping[str, Any]) -> Safe:
-    """Fields with every text redacted, also inside lists and objects. What a field is called, and what a fact relates, is read with its value."""
+    """Fields with every text redacted, also inside lists and objects and what these call their parts.
+
+    What a field is called, and what a fact relates, is read with its value; what stands in a list or an object is also read as one text, as JSON.
+    """
     leads = {"object": str(fields["relation"])} if isinstance(fields.get("relation"), str) else {}
     made = _Redacting(chain)
-    done = {name: value if name in NAMES else made.value(value, leads.get(name, name)) for name, value in fields.items()}
+    done: dict[str, Any] = {}
+    for name, value in fields.items():
+        kept = made.name(name, done)
+        done[kept] = value if name in NAMES else made.field(value, leads.get(name, name), {"hash"} if name == "related_to" else set())
     return Safe(done, made.changed)
 
 
@@ -132,21 +139,42 @@ class _Redacting:
         self._secrets: tuple[str, ...] = ()
         self.changed = 0
 
-    def value(self, value: Any, lead: str) -> Any:
+    def field(self, value: Any, lead: str, kept: Collection[str]) -> Any:
+        """A field's value. `kept`: names of parts that stay as they are."""
+        if isinstance(value, Mapping | list | tuple):  # what belongs together may stand in neighbouring parts: `["--password", "..."]`
+            self._known(self._chain.redact(compact(value), self._secrets).secrets)
+        return self._value(value, lead, kept)
+
+    def name(self, name: Any, there: Container[str]) -> str:
+        """What a part is called; one that is called so already gets a number."""
+        found = self._chain.redact(str(name), self._secrets)
+        if found.text == name:
+            return str(name)
+        self._known(found.secrets)
+        self.changed += 1
+        return next(one for one in chained((found.text,), (f"{found.text} {n}" for n in count(2))) if one not in there)
+
+    def _value(self, value: Any, lead: str, kept: Collection[str]) -> Any:
         if isinstance(value, str):
             return self._text(value, lead)
         if isinstance(value, Mapping):
-            return {name: self.value(item, str(name)) for name, item in value.items()}
+            done: dict[str, Any] = {}
+            for name, item in value.items():
+                done[self.name(name, done)] = item if name in kept else self._value(item, str(name), kept)
+            return done
         if isinstance(value, list | tuple):
-            return [self.value(item, lead) for item in value]
+            return [self._value(item, lead, kept) for item in value]
         return value
+
+    def _known(self, secrets: Iterable[str]) -> None:
+        self._secrets = tuple(dict.fromkeys((*self._secrets, *secrets)))
 
     def _text(self, text: str, lead: str) -> str:
         beginning = f"{lead}: "
         named = self._chain.redact(beginning + text, self._secrets)
         kept = named.text.removeprefix(beginning) if named.manifest and named.text.startswith(beginning) else text
         alone = self._chain.redact(kept, self._secrets)
-        self._secrets = tuple(dict.fromkeys((*self._secrets, *named.secrets, *alone.secrets)))
+        self._known((*named.secrets, *alone.secrets))
         self.changed += alone.text != text
         return alone.text
 

@@ -11,7 +11,7 @@ from typing import Any
 from attrs import asdict
 
 from afl_core.api.connections import is_open_here
-from afl_core.api.given import checked, used
+from afl_core.api.given import checked, file_named, used
 from afl_core.api.opened import Opened
 from afl_core.api.reserved import demand, refuse_reserved
 from afl_core.api.told import Value
@@ -53,8 +53,9 @@ class Exchanged(Opened):
         demand(self.scopes, "read")
         from afl_core.exchange.export import export_bundle
 
-        _refuse_open(os.fspath(path))
-        return asdict(export_bundle(self._access(), os.fspath(path), ns=ns, progress=progress))
+        named = file_named(path)
+        _refuse_open(named)
+        return asdict(export_bundle(self._access(), named, ns=ns, progress=progress))
 
     @used
     def import_(
@@ -73,12 +74,13 @@ class Exchanged(Opened):
         demand(self.scopes, "read" if dry_run else "write")
         from afl_core.exchange.imports import import_file
 
-        _refuse_open(str(path))
+        named = file_named(path)
+        _refuse_open(named)
         if dry_run:
-            return import_file(self._access(), path, format, dry_run=True, progress=progress, redact=redact)
+            return import_file(self._access(), named, format, dry_run=True, progress=progress, redact=redact)
         taking = Taking(progress) if self.index_text else None
         with forgetting(self.path):  # a bundle tells what was forgotten
-            report = import_file(self._access(), path, format, progress=taking.rows if taking else progress, redact=redact)
+            report = import_file(self._access(), named, format, progress=taking.rows if taking else progress, redact=redact)
         if taking:
             self._index_later(report.added, taking.index)
             taking.end()

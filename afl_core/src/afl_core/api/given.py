@@ -80,11 +80,16 @@ def amount(value: Any, name: str) -> float:
     raise ModelError(f"{name} is not a finite number", code=_CODE, hint="correct the argument")
 
 
-def path_of(path: Any) -> str:
-    """The whole path of a file, as text."""
+def file_named(path: Any) -> str:
+    """What somebody calls a file, as text."""
     if not isinstance(path, str | bytes | os.PathLike):
         raise ModelError(f"path is not a path but {type(path).__name__}", code=_CODE, hint="correct the argument")
-    named = os.fsdecode(path)
+    return os.fsdecode(path)
+
+
+def path_of(path: Any) -> str:
+    """The whole path of a file, as text."""
+    named = file_named(path)
     if "\0" in named:
         raise ModelError("path holds a NUL", code=_CODE, hint="correct the argument")
     if not named:

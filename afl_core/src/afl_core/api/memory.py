@@ -97,6 +97,8 @@ class Memory(Forgets):
     ) -> str:
         """Store one call of a tool; every call is a grain of its own. `input`: JSON text. `thread`: the session it belongs to."""
         call = call_id or f"auto:{os.getpid()}-{time.monotonic_ns()}-{next(_CALLS)}"
+        if input is not None:
+            text(input, "input")
         given = None if input is None else loads(input, "input")
         fields = {
             "tool_name": name,

@@ -33,12 +33,18 @@ def supersede(
     if object is not None:
         fields["object"] = object
     if bool(fields) == (by is not None):
-        raise click.UsageError("say what takes its place: an OBJECT, --field, --json-fields or --by", click.get_current_context())
+        said = "one of them, not both" if fields else "an OBJECT, --field, --json-fields or --by"
+        raise click.UsageError(f"say what takes its place: {said}", click.get_current_context())
     with asked.memory() as opened:
         memory, changed = opened.memory, 0
-        there = memory.get(hash)["hash"]
+        before = memory.get(hash)
+        there = before["hash"]
+        if object is not None and before["type"] != "fact":
+            raise click.UsageError(
+                f"an OBJECT is said of a fact, and this is one: {before['type']}; give --field", click.get_current_context()
+            )
         if by is None:
-            kept, changed = _redacted(opened, memory.get(there), fields, redact)
+            kept, changed = _redacted(opened, before, fields, redact)
             address = memory.supersede(there, kept)
         else:
             address = memory.get(by)["hash"]

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from typing import Any
 
 import click
 
 from afl_core.cli.grain_lines import counted
+from afl_core.cli.grains import changed_line
 from afl_core.cli.opening import Asked, on_memory_taking
 from afl_core.cli.options import Answer
 from afl_core.exchange.errors import ExchangeError
@@ -36,19 +38,28 @@ def import_(asked: Asked, file: str, dry_run: bool, redact: bool, file_format: s
 
     with asked.memory(makes=not dry_run, tries=dry_run, one_ns=True) as opened:
         chain = chain_of(opened.home) if redact or opened.redacts else None
+        redacted = 0
+
+        def safely(fields: dict[str, Any]) -> dict[str, Any]:
+            nonlocal redacted
+            kept, changed = safe(chain, fields) if chain is not None else (fields, 0)
+            redacted += changed
+            return kept
+
         report = opened.memory.import_(
             file,
             file_format or "auto",
             dry_run=dry_run,
             progress=_progress(asked.answer),
-            **({} if chain is None else {"redact": lambda fields: safe(chain, fields).fields}),
+            redact=safely,
         )
     lines = report.lines()
     if chain is not None and report.format not in REDACTED:
         lines.append(
             "the texts are stored as they are: what comes in a bundle is not redacted: with another text it would be another grain"
         )
-    asked.answer.give({"command": "import", **report.as_dict()}, lines)
+    lines += changed_line(redacted)
+    asked.answer.give({"command": "import", **report.as_dict(), "redacted": redacted}, lines)
 
 
 @click.command(

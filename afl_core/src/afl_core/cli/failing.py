@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sqlite3
 import sys
 import traceback
 from collections.abc import Sequence
+from itertools import pairwise
+from shlex import quote
 
 import click
 
@@ -21,7 +24,7 @@ DEFECT = "AFL-DEFECT-001"
 
 def told(bad: BaseException, given: Sequence[str]) -> int:
     """Say it on standard error, and with --json also as an object on standard output; gives the exit code."""
-    error = known(bad)
+    error = _for(known(bad), given)
     try:
         for line in error.lines():
             click.echo(line, err=True)
@@ -35,6 +38,25 @@ def told(bad: BaseException, given: Sequence[str]) -> int:
     except OSError:
         sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 - nobody can be told any more
     return error.exit_code
+
+
+_STEP = re.compile(r"run: afl( [a-z-]+)+")
+_ABOUT_A_FILE = re.compile(r"run: afl (verify|forks|forget|sweep|export)\b")
+
+
+def _for(error: AflError, given: Sequence[str]) -> AflError:
+    """The next step for the home, and the memory file, that the command was given."""
+    if _STEP.fullmatch(error.hint):
+        names = ("--home", "--db") if _ABOUT_A_FILE.match(error.hint) else ("--home",)
+        said = {name: value for name in names if (value := _value_of(name, given)) is not None}
+        error.hint += "".join(f" {name} {quote(value)}" for name, value in said.items())
+    return error
+
+
+def _value_of(name: str, given: Sequence[str]) -> str | None:
+    after = [following for one, following in pairwise(given) if one == name]
+    joined = [one.partition("=")[2] for one in given if one.startswith(f"{name}=")]
+    return next(iter((*after, *joined)), None)
 
 
 def known(bad: BaseException) -> AflError:

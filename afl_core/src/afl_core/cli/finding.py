@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import Any
 
 import click
 
 from afl_core.cli.grain_lines import counted, line, lines
 from afl_core.cli.opening import Asked, on_memory, on_memory_taking
-from afl_core.model.grain import GrainType
+from afl_core.model.grain import DEFAULT_NS, GrainType
 
 K = click.option("-k", "--limit", "k", type=click.IntRange(1, 512), default=16, show_default=True, help="Grains at most.")
 TYPE = click.option("--type", "type_", type=click.Choice([one.value for one in GrainType]), help="Only grains of this type.")
@@ -72,8 +73,11 @@ def forks(asked: Asked) -> None:
     for one in found:
         shown.append(f"{one['subject']} {one['relation']} (in {one['namespace']}): {len(one['heads'])} heads")
         shown += [f"  {line(head, now)}" for head in one["heads"]]
-    if shown:
-        shown.append("next: say what is right with `afl merge SUBJECT RELATION OBJECT`, or take one back with `afl retract HASH`")
+    if found:
+        first = found[0]
+        where = "" if first["namespace"] == DEFAULT_NS else f" --ns {first['namespace']}"
+        told_by = f"afl merge {quote(first['subject'])} {quote(first['relation'])} OBJECT{where}{asked.same_memory}"
+        shown.append(f"next: say what is right: {told_by}")
     asked.answer.give({"command": "forks", "forks": told}, shown or ["nothing is forked"])
 
 
@@ -85,7 +89,9 @@ def verify(asked: Asked) -> int:
         found = opened.memory.verify(progress=lambda seen: asked.answer.progress(counted(seen)))
     lines = [f"whole: {counted(found['grains'])}"] if found["ok"] else [f"problem: {one}" for one in found["problems"]]
     if not found["ok"]:
-        lines.append("next: keep the file, and put a copy or an export of it from before in its place")
+        lines.append(
+            "next: keep a copy of the file; then erase a damaged grain with `afl forget ADDRESS`, or put a copy or an export from before in its place"
+        )
     asked.answer.give({"command": "verify", **found}, lines)
     return 0 if found["ok"] else 1
 

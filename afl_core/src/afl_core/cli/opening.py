@@ -7,6 +7,7 @@ import functools
 import os
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
@@ -50,6 +51,12 @@ class Asked:
     def __init__(self, answer: Answer, db: str | None, ns: str | None, passphrase_file: str | None) -> None:
         self.answer, self.ns = answer, ns
         self._db, self._passphrase_file = db, passphrase_file
+
+    @property
+    def same_memory(self) -> str:
+        """What another command is given to be about the same memory."""
+        home = "" if self.answer.home is None else f" --home {quote(self.answer.home)}"
+        return home if self._db is None else f"{home} --db {quote(self._db)}"
 
     @contextlib.contextmanager
     def home(self) -> Iterator[tuple[Home, Place]]:

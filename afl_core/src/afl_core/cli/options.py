@@ -107,10 +107,21 @@ class HelpfulGroup(click.Group):
 
 
 def plain(text: str) -> str:
-    """What models and people wrote, without what a terminal would obey: control and format characters become the replacement character."""
+    """What models and people wrote, without what a terminal would obey: control and format characters become the replacement character.
+
+    The joiners of Persian, Sinhala and others stay where they are a part of how a word is written.
+    """
     import unicodedata
 
-    return "".join("\ufffd" if char not in "\n\t" and unicodedata.category(char) in ("Cc", "Cf", "Co", "Cs") else char for char in text)
+    shown: list[str] = []
+    for char in text:
+        obeyed = char not in "\n\t" and unicodedata.category(char) in ("Cc", "Cf", "Co", "Cs")
+        spelt = char in _JOINERS and shown and not shown[-1].isascii() and shown[-1] not in (*_JOINERS, "\ufffd")
+        shown.append("\ufffd" if obeyed and not spelt else char)
+    return "".join(shown)
+
+
+_JOINERS = "\u200c\u200d"
 
 
 def one_line(text: str) -> str:

@@ -72,4 +72,8 @@ def _add(row: bundles.Row, cover: Cover, *, checked: bool) -> bytes:
 
 
 def _damaged(row: bundles.Row, why: str) -> ExchangeError:
-    return ExchangeError(f"grain {row.hash[:12]} is damaged, nothing was exported: {why}", code="AFL-EXCHANGE-006", hint="run: afl verify")
+    return ExchangeError(
+        f"grain {row.hash[:12]} is damaged, nothing was exported: {why}",
+        code="AFL-EXCHANGE-006",
+        hint="erase it with `afl forget ADDRESS` (or put a copy from before in the file's place), then export again",
+    )

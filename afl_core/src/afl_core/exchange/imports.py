@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import Any
 
 import attrs
 
@@ -12,10 +14,11 @@ from afl_core.exchange.bundle_import import import_bundle
 from afl_core.exchange.dejadb import MAGIC, import_dejadb
 from afl_core.exchange.errors import ExchangeError
 from afl_core.exchange.facts import FACTS, import_facts
-from afl_core.exchange.files import PIECE_BYTES, Source, text_of
+from afl_core.exchange.files import PIECE_BYTES, SQLITE, Source, text_of
 from afl_core.exchange.report import Report
 from afl_core.exchange.tool_log import TOOL_LOG, import_tool_log
 from afl_core.exchange.trial import trial
+from afl_core.model.errors import ModelError
 from afl_core.model.json_values import DECODER
 
 AUTO, DEJADB = "auto", "dejadb"
@@ -53,8 +56,20 @@ def _taken(access: Access, source: Source, kind: str, progress: Progress, redact
     if kind == DEJADB:
         return import_dejadb(access, source, progress=progress)
     if kind == FACTS:
-        return import_facts(access, source, progress=progress, redact=redact)
-    return import_tool_log(access, source, progress=progress, redact=redact)
+        return import_facts(access, source, progress=progress, redact=_fields_by(redact))
+    return import_tool_log(access, source, progress=progress, redact=_fields_by(redact))
+
+
+def _fields_by(redact: Redact) -> Redact:
+    """What it gives back has to be fields: a row that it gives back as anything else is skipped."""
+
+    def redacted(fields: dict[str, Any]) -> Mapping[str, Any]:
+        kept: Any = redact(fields)
+        if not isinstance(kept, Mapping):
+            raise ModelError(f"redact gave back {type(kept).__name__}, no fields", code="AFL-MODEL-010", hint="correct the argument")
+        return kept
+
+    return redacted
 
 
 def format_of(source: Source) -> str:
@@ -62,6 +77,12 @@ def format_of(source: Source) -> str:
     begun = source.start()
     if begun.startswith(MAGIC):
         return DEJADB
+    if begun.startswith(SQLITE):
+        raise ExchangeError(
+            f"{source.path} is a database; a memory is exported first",
+            code="AFL-EXCHANGE-002",
+            hint=f"run: afl export BUNDLE --db {source.path}",
+        )
     for number, line in enumerate(begun.split(b"\n"), 1):
         text = text_of(line.strip(), number, source.path)
         try:

@@ -14,7 +14,7 @@ NAMED = 100
 
 @attrs.frozen
 class Skipped:
-    """A row that was not taken. `line` counts from 1; in a DejaDB bundle it is the record."""
+    """A row that was not taken. `line` counts the lines of the file from 1; in a DejaDB bundle it is the record."""
 
     line: int
     reason: str
@@ -48,8 +48,8 @@ class Report:
         counts = [f"{self.added} {would}added", f"{self.already} already there"]
         counts += [f"{count} {would}{word}" for count, word in ((self.changed, "changed"), (self.erased, "erased")) if count]
         counts += [f"{count} {word}" for count, word in ((self.ignored, "passed over"), (self.skipped_rows, "skipped")) if count]
-        told = [f"{self.path} ({self.format}, {self.rows} rows): {', '.join(counts)}"]
-        told += [f"  row {one.line}: {one.reason}" for one in self.skipped]
+        told = [f"{self.path} ({self.format}, {self.rows} {'row' if self.rows == 1 else 'rows'}): {', '.join(counts)}"]
+        told += [f"  {'record' if self.format == 'dejadb' else 'line'} {one.line}: {one.reason}" for one in self.skipped]
         if self.skipped_rows > len(self.skipped):
             told.append(f"  and {self.skipped_rows - len(self.skipped)} more")
         return told

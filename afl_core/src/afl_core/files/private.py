@@ -79,14 +79,16 @@ def check_private_file(path: str) -> bool:
         found = os.lstat(path)
     except FileNotFoundError:
         return False
+    if stat.S_ISLNK(found.st_mode):
+        raise PathError(f"{path} is a link, and links are not followed", code="AFL-PATH-006", hint="name what it leads to, or move it away")
     if not stat.S_ISREG(found.st_mode):
-        raise PathError(f"{path} is not a regular file", code="AFL-PATH-006", hint=f"move {path} away")
+        raise PathError(f"{path} is not a regular file", code="AFL-PATH-006", hint="name another file, or move it away")
     if found.st_uid != os.getuid():
         raise PathError(
             f"{path} belongs to user {found.st_uid}, not to you ({os.getuid()})", code="AFL-PATH-004", hint=f"change the owner of {path}"
         )
     if stat.S_IMODE(found.st_mode) & 0o077:
-        os.chmod(path, FILE_MODE)
+        os.chmod(path, stat.S_IMODE(found.st_mode) & 0o700)
     return True
 
 

@@ -33,6 +33,8 @@ def broken(type: GrainType, fields: Mapping[str, Any]) -> str:
     """The first rule that the fields of a grain of a type break, in a sentence that names the field; '' when they keep them all."""
     for name in _REQUIRED.get(type, ()):
         value = fields.get(name)
+        if value is not None and not isinstance(value, str):
+            return f"{type.value}.{name} is not text"
         if value is None and (other := _INSTEAD.get((type, name))) is not None:
             value = fields.get(other)
         if not isinstance(value, str) or not value.strip():
