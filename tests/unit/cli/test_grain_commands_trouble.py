@@ -155,3 +155,24 @@ def test_a_reader_that_goes_away_is_no_error(process, notes):
         memory.add_batch({"type": "observation", "content": f"owl {number} " + "x" * 150} for number in range(500))
     done = process("recall", "-k", "500", before=("bash", "-c", 'set -o pipefail; "$@" | head -1', "bash"))
     assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ["add", "fact", "a", "b", ""],
+        ["add", "observation"],
+        ["add", "moon", "--field", "a=b"],
+        ["add", "fact", "a", "b", "c", "--confidence", "7"],
+        ["import", "nowhere.jsonl"],
+        ["import", "/"],
+        ["import", "DIARY"],
+        ["record-tool-call", "--name", "x", "--result", "y", "--input", "{"],
+    ],
+    ids=" ".join,
+)
+def test_a_command_that_is_refused_makes_no_file(grains, tmp_path, arguments):
+    (tmp_path / "diary").write_text("dear diary")
+    status, said = grains(*(str(tmp_path / "diary") if one == "DIARY" else one for one in arguments), "--db", str(tmp_path / "new.afl"))
+    assert (status, "next: " in said) == (1, True)
+    assert sorted(os.listdir(tmp_path)) == ["diary"]

@@ -13,6 +13,8 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, TypeVar, cast
 
 from afl_core.model.errors import ModelError
+from afl_core.model.grain import Grain, GrainType, make
+from afl_core.model.grain_type import TYPES
 from afl_core.store.trouble import explain
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -53,6 +55,14 @@ def fields_of(fields: Any, more: dict[str, Any], name: str = "fields") -> dict[s
     if not isinstance(fields, Mapping):
         raise ModelError(f"{name} is not a mapping but {type(fields).__name__}", code=_CODE, hint="correct the argument")
     return {**fields, **more}
+
+
+def shaped(type: Any, fields: Mapping[str, Any], now: int, ns: str) -> Grain:
+    """A grain of a type, given by its name. Raises `ModelError` naming the field that is wrong."""
+    kind = TYPES.get(type) if isinstance(type, str) else type
+    if not isinstance(kind, GrainType):
+        raise ModelError(f"{type!r} is no type of a grain; there are {', '.join(TYPES)}", code="AFL-MODEL-003", hint="choose one of them")
+    return make(kind, fields, now, ns)
 
 
 def texts(value: Any, name: str) -> list[str]:

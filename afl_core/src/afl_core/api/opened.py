@@ -14,15 +14,14 @@ from typing import Any, Self
 
 from afl_core.api.connections import Connections
 from afl_core.api.errors import understood
-from afl_core.api.given import composed, path_of, text, used
+from afl_core.api.given import composed, path_of, shaped, text, used
 from afl_core.api.reserved import demand, is_reserved, narrowed, refuse_reserved
 from afl_core.memory import erase, evidence, index, write
 from afl_core.memory.rank import DEFAULT, Ranked, Weights
 from afl_core.memory.telemetry import Telemetry, mode_of
 from afl_core.model.clock import Clock, steady
 from afl_core.model.errors import ModelError, StoreError
-from afl_core.model.grain import DEFAULT_NS, Grain, GrainType, make
-from afl_core.model.grain_type import TYPES
+from afl_core.model.grain import DEFAULT_NS, Grain
 from afl_core.store import grains, inherited
 from afl_core.store.connection import BUSY_MS, FRONT_BUSY_MS
 from afl_core.store.cover import PLAIN, Cover
@@ -166,12 +165,7 @@ class Opened:
         return grain
 
     def _shaped(self, type: Any, fields: Mapping[str, Any]) -> Grain:
-        kind = TYPES.get(type) if isinstance(type, str) else type
-        if not isinstance(kind, GrainType):
-            raise ModelError(
-                f"{type!r} is no type of a grain; there are {', '.join(TYPES)}", code="AFL-MODEL-003", hint="choose one of them"
-            )
-        return make(kind, fields, self._clock(), self.ns)
+        return shaped(type, fields, self._clock(), self.ns)
 
     def _there(self, db: Connection, address: str) -> grains.Stored:
         there = grains.get(db, address, self._cover)

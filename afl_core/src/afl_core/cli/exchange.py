@@ -35,6 +35,9 @@ FORMATS = ("auto", "bundle", "dejadb", *REDACTED)
 def import_(asked: Asked, file: str, dry_run: bool, redact: bool, file_format: str | None) -> None:
     """Import."""
     from afl_core.api.by_hand import chain_of, safe
+    from afl_core.exchange.imports import look_at
+
+    look_at(file, file_format or "auto")  # what is wrong is said before a file is made
 
     with asked.memory(makes=not dry_run, tries=dry_run, one_ns=True) as opened:
         chain = chain_of(opened.home) if redact or opened.redacts else None

@@ -9,6 +9,7 @@ import click
 from afl_core.cli.grain_lines import SHORT, text
 from afl_core.cli.opening import Asked, Opened, on_memory
 from afl_core.cli.standard_input import standard_input
+from afl_core.model.grain import DEFAULT_NS
 
 REDACT = click.option("--redact", is_flag=True, help="Redact what is stored in a file of its own too; in the home's store it always is.")
 
@@ -50,6 +51,7 @@ def add(
 ) -> None:
     """Add."""
     from afl_core.api.by_hand import FACT, fields_of
+    from afl_core.api.given import shaped
 
     if words and (type != "fact" or len(words) != len(FACT)):
         raise click.UsageError(
@@ -61,6 +63,7 @@ def add(
     if twice := next((name for name, value in said.items() if fields.get(name, value) != value), None):
         raise click.UsageError(f"{twice} is given twice, and not the same", click.get_current_context())
     fields |= said
+    shaped(type, fields, 0, asked.ns or DEFAULT_NS)  # what is wrong is said before a file is made
     with asked.memory(makes=True, one_ns=True) as opened:
         kept, changed = redacted(opened, fields, redact)
         said_whole = type == "fact" and all(isinstance(kept.get(name), str) for name in FACT)

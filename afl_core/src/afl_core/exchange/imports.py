@@ -14,7 +14,7 @@ from afl_core.exchange.bundle_import import import_bundle
 from afl_core.exchange.dejadb import MAGIC, import_dejadb
 from afl_core.exchange.errors import ExchangeError
 from afl_core.exchange.facts import FACTS, import_facts
-from afl_core.exchange.files import PIECE_BYTES, SQLITE, Source, text_of
+from afl_core.exchange.files import PIECE_BYTES, SQLITE, STDIO, Source, text_of
 from afl_core.exchange.report import Report
 from afl_core.exchange.tool_log import TOOL_LOG, import_tool_log
 from afl_core.exchange.trial import trial
@@ -70,6 +70,15 @@ def _fields_by(redact: Redact) -> Redact:
         return kept
 
     return redacted
+
+
+def look_at(path: str, format: str = AUTO) -> None:
+    """Raise `ExchangeError` for what cannot be read, or is in no known format. Standard input is left as it is."""
+    if path == STDIO:
+        return
+    with Source(path) as source:
+        if format == AUTO:
+            format_of(source)
 
 
 def format_of(source: Source) -> str:

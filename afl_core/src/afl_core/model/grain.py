@@ -98,7 +98,7 @@ def make(type: GrainType, fields: Mapping[str, Any], now: int, ns: str = DEFAULT
     """
     grain = formed(type, fields, now, ns)
     if wrong := broken(type, grain.fields):
-        raise ModelError(wrong, code=_INVALID)
+        raise ModelError(wrong, code=_INVALID, hint="correct the field")
     return grain
 
 
@@ -120,7 +120,7 @@ def formed(type: GrainType, fields: Mapping[str, Any], now: int, ns: str = DEFAU
     body = canonical(clean)
     text = _addressed(type, body)
     if len(text) > MAX_BYTES:
-        raise ModelError(f"{type.value} grain has {len(text)} bytes, at most {MAX_BYTES}", code=_INVALID)
+        raise ModelError(f"{type.value} grain has {len(text)} bytes, at most {MAX_BYTES}", code=_INVALID, hint="correct the field")
     return Grain(type, clean, hashlib.sha256(text).hexdigest(), body)
 
 
@@ -188,7 +188,7 @@ def _is_plain_text(text: str) -> bool:
 def _clean(value: Any, path: str, depth: int) -> Any:
     """NFC strings, lists for sequences, string keys only; what JSON or UTF-8 cannot hold is refused."""
     if depth > MAX_DEPTH:
-        raise ModelError(f"{path} is nested deeper than {MAX_DEPTH}", code=_INVALID)
+        raise ModelError(f"{path} is nested deeper than {MAX_DEPTH}", code=_INVALID, hint="correct the field")
     if isinstance(value, Mapping):
         return _object(value, path, depth)
     if isinstance(value, list | tuple):
@@ -197,23 +197,23 @@ def _clean(value: Any, path: str, depth: int) -> Any:
         return _text(value, path)
     if isinstance(value, float):
         if not math.isfinite(value):
-            raise ModelError(f"{path} is not a finite number", code=_INVALID)
+            raise ModelError(f"{path} is not a finite number", code=_INVALID, hint="correct the field")
         return value or 0.0  # -0.0 equals 0.0 and must have its address
     if value is None or isinstance(value, int):
         if value is not None and not -(2**63) <= value < 2**63:
-            raise ModelError(f"{path} does not fit in 64 bits", code=_INVALID)
+            raise ModelError(f"{path} does not fit in 64 bits", code=_INVALID, hint="correct the field")
         return value
-    raise ModelError(f"{path} is of type {type(value).__name__}, which a grain cannot hold", code=_INVALID)
+    raise ModelError(f"{path} is of type {type(value).__name__}, which a grain cannot hold", code=_INVALID, hint="correct the field")
 
 
 def _object(value: Mapping[Any, Any], path: str, depth: int) -> dict[str, Any]:
     clean: dict[str, Any] = {}
     for key, item in value.items():
         if not isinstance(key, str):
-            raise ModelError(f"{path} has a key that is not text: {key!r}", code=_INVALID)
+            raise ModelError(f"{path} has a key that is not text: {key!r}", code=_INVALID, hint="correct the field")
         name = key if _is_plain_text(key) else _text(key, f"{path} (a key)")
         if name in clean:
-            raise ModelError(f"{path} has two keys that are the same text: {name!r}", code=_INVALID)
+            raise ModelError(f"{path} has two keys that are the same text: {name!r}", code=_INVALID, hint="correct the field")
         if type(item) is str and _is_plain_text(item):
             clean[name] = item  # most are, and their paths need not be spelled
         else:
@@ -223,11 +223,11 @@ def _object(value: Mapping[Any, Any], path: str, depth: int) -> dict[str, Any]:
 
 def _text(text: str, path: str) -> str:
     if "\0" in text:
-        raise ModelError(f"{path} holds a NUL", code=_INVALID)
+        raise ModelError(f"{path} holds a NUL", code=_INVALID, hint="correct the field")
     try:
         text.encode()
     except UnicodeEncodeError as bad:
-        raise ModelError(f"{path} holds half of a surrogate pair", code=_INVALID) from bad
+        raise ModelError(f"{path} holds half of a surrogate pair", code=_INVALID, hint="correct the field") from bad
     return unicodedata.normalize("NFC", text)
 
 
@@ -235,7 +235,7 @@ def _whole(value: Any, where: str, name: str) -> int:
     if isinstance(value, float) and value.is_integer():
         value = int(value)
         if not -(2**63) <= value < 2**63:
-            raise ModelError(f"{where}.{name} does not fit in 64 bits", code=_INVALID)
+            raise ModelError(f"{where}.{name} does not fit in 64 bits", code=_INVALID, hint="correct the field")
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ModelError(f"{where}.{name} is not a time in whole milliseconds", code=_INVALID)
+        raise ModelError(f"{where}.{name} is not a time in whole milliseconds", code=_INVALID, hint="correct the field")
     return value
