@@ -341,10 +341,10 @@ def forgotten():
     # Asked in the middle of the transaction; the other thread goes on when the fork waits for it.
     inside.set()
     ended.wait(1)
-    return -1
+    return 0
 
 one = Recalled(5, "shared", "acme", None, None, (), 1)
-telemetry = Telemetry(sys.argv[1], "full", lambda: 10, forgotten=forgotten)
+telemetry = Telemetry(sys.argv[1], "full", lambda: 10, forgets=forgotten)
 telemetry.recalled(one)
 thread = threading.Thread(target=telemetry.flush)
 thread.start()

@@ -16,7 +16,7 @@ from afl_core import Memory
 from afl_core.changes.audit import verify_chain
 from afl_core.memory import erase, write
 from afl_core.model.errors import AflError, StoreError
-from afl_core.store import migrate, wal
+from afl_core.store import migrate, terms, wal
 from afl_core.store.audit import rows
 from afl_core.store.connection import connect
 
@@ -446,3 +446,37 @@ def until(holds):
             return
         time.sleep(0.01)
     raise AssertionError("it did not come to pass")
+
+
+def test_a_memory_can_be_searched_however_many_grains_were_forgotten_one_by_one(opens, monkeypatch):
+    monkeypatch.setattr(wal, "_vacuum", lambda _db: None)  # which makes no difference here, and takes the time
+    memory = opens(telemetry="off")
+    given = memory.add_batch({"type": "fact", "subject": f"s{n}", "relation": "is", "object": f"v {n}"} for n in range(1_100))
+    memory.add_fact("acme", "tier", "gold")
+    memory.search("gold")
+    levels = []
+    for address in given:
+        memory.forget(address)
+        levels.append(terms._number(memory._files.reader().execute("SELECT block FROM terms_data WHERE id = 10").fetchone()[0][4:]))
+        assert memory.stats()["not_indexed"] == 0
+    assert [one["object"] for one in memory.search("gold")] == ["gold"]
+    assert memory.verify()["ok"]
+    assert max(levels) <= terms.LEVELS + 4
+    if sqlite3.sqlite_version_info < (3, 42):
+        assert max(levels) > terms.LEVELS  # otherwise this shows nothing
+
+
+@pytest.mark.parametrize("index_text", [True, False])
+def test_an_index_that_is_worn_is_begun_anew_by_the_forget_and_by_nobody_else(opens, tmp_path, monkeypatch, index_text):
+    monkeypatch.setattr(terms, "LEVELS", 3)
+    memory = opens(telemetry="off", passphrase=None)
+    memory.add_batch({"type": "fact", "subject": f"s{n}", "relation": "is", "object": f"{WORD} v {n}"} for n in range(300))
+    memory.search("v")
+    bare = opens(telemetry="off", index_text=index_text)
+    for n in range(3):
+        bare.forget_subject(f"s{n}")
+    assert (memory.stats()["not_indexed"] > 0) is not index_text
+    assert len(memory.search(WORD, 512)) == 297
+    assert memory.verify()["ok"]
+    memory.forget_many(one["hash"] for one in memory.recall(k=512))
+    assert files_with(tmp_path, WORD) == []

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pathlib
 import sqlite3
 
 import pytest
@@ -18,7 +19,14 @@ CHANGES = {
     "retract": lambda memory, address: memory.retract(address),
     "forget": lambda memory, address: memory.forget(address),
     "export": lambda memory, _: memory.export(memory.path + ".again"),
+    "import": lambda memory, _: memory.import_(facts_beside(memory.path)),
 }
+
+
+def facts_beside(path):
+    rows = pathlib.Path(path + ".jsonl")
+    rows.write_text('{"subject": "globex", "relation": "is", "object": "there"}', encoding="utf-8")
+    return rows
 
 
 @pytest.fixture

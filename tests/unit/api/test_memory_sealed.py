@@ -12,6 +12,7 @@ from afl_core import Memory
 from afl_core.model.errors import AflError
 from afl_core.settings.paths import Paths
 from afl_core.store.migrate import create_or_migrate
+from afl_core.vault import content
 
 SECRETS = ("acme", "tier", "goldstandard", "Bash", "nosuchfile", "session-9", "call-7", "whoplays", "beschreibung")
 
@@ -128,6 +129,35 @@ def test_a_file_that_nothing_was_written_to_can_still_be_sealed_and_then_no_hand
     early.close()
     assert files_with(tmp_path, "xylophone") == []
     assert sealed.verify()["ok"]
+
+
+def test_a_clear_handle_marks_a_file_that_holds_grains_before_it_writes(opens):
+    first = opens("m.afl", telemetry="off")
+    address = first.add_fact("acme", "tier", "gold")
+    with first._files.writer() as db:
+        db.execute("DELETE FROM meta WHERE key = 'content_clear'")  # as files of before there was a mark
+    early = opens("m.afl", telemetry="off")
+    first.forget(address)
+    early.add_fact("acme", "owner", "Kim")
+    assert code_of(lambda: opens("m.afl", passphrase="correct horse")) == "AFL-VAULT-021"
+
+
+def test_a_file_that_is_sealed_while_a_clear_handle_looks_is_not_taken_for_one_in_clear(opens, monkeypatch):
+    opens("m.afl", telemetry="off").close()
+    look = content.is_sealed
+
+    def sealed_behind(db):
+        found = look(db)
+        monkeypatch.setattr(content, "is_sealed", look)
+        opens("m.afl", passphrase="correct horse", telemetry="off").add_fact("acme", "tier", "gold")
+        return found
+
+    monkeypatch.setattr(content, "is_sealed", sealed_behind)
+    early = opens("m.afl", telemetry="full")
+    assert code_of(lambda: early.add_fact("acme", "owner", "xylophone")) == "AFL-STORE-034"
+    assert early.recall("nobody") == []
+    early.close()
+    assert opens("m.afl", passphrase="correct horse").verify()["ok"]
 
 
 def test_a_home_is_never_sealed_by_opening_it_with_a_passphrase(home):

@@ -8,6 +8,7 @@ import sqlite3
 import threading
 
 import pytest
+from stored_bytes import files_with
 
 from afl_core.memory import telemetry as room
 from afl_core.memory.telemetry import mode_of
@@ -207,3 +208,68 @@ def test_an_older_sidecar_is_begun_anew(memory):
     memory._telemetry._db = None
     memory.search("silver")
     assert [one["sample"] for one in memory.telemetry()["queries"]] == ["silver"]
+
+
+def test_a_recall_that_still_saw_a_grain_that_is_forgotten_meanwhile_leaves_nothing_behind(opens, tmp_path):
+    memory, other = opens(telemetry="full"), opens(telemetry="off")
+    gone = memory.add_fact("acme", "owner", "xylophone")
+    memory.add_fact("acme", "tier", "gold")
+    note = memory._telemetry.recalled
+
+    def forgotten_first(one):
+        if gone in one.hashes:
+            other.forget(gone)
+        note(one)
+
+    memory._telemetry.recalled = forgotten_first
+    assert len(memory.search("xylophone")) == 1
+    memory.search("gold")
+    memory.flush()
+    assert [one["sample"] for one in memory.telemetry()["queries"]] == ["gold"]
+    assert files_with(tmp_path, "xylophone") == []
+    assert "m.afl.telemetry.db" not in files_with(tmp_path, gone)
+
+
+@pytest.mark.parametrize("way", ["flush", "telemetry"])
+def test_from_inside_of_a_reading_telemetry_waits_on(opens, tmp_path, way):
+    memory, other = opens(telemetry="full"), opens(telemetry="off")
+    gone = memory.add_fact("acme", "owner", "xylophone")
+    memory.add_batch({"type": "observation", "content": f"gold {n}"} for n in range(1_500))
+    memory.flush()
+    told = []
+
+    def ask(_seen):
+        if not told:
+            memory.search("xylophone")
+            memory.search("gold")
+            memory._telemetry.flush() if way == "flush" else memory.telemetry()
+            told.append(memory.stats()["telemetry"]["waiting"])
+
+    memory.verify(progress=ask)
+    assert told[0] >= 2
+    other.forget(gone)
+    memory.flush()
+    assert files_with(tmp_path, "xylophone") == []
+    assert memory.stats()["telemetry"]["failures"] == 0
+
+
+@pytest.mark.parametrize(
+    ("fields", "question"),
+    [
+        ({"content": "x", "context": {"why": "zugzwang"}}, "zugzwang"),
+        ({"content": "x", "user_id": "zugzwang"}, "who is zugzwang"),
+        ({"content": "gold " * 5_000 + "zugzwang"}, "zugzwang"),
+        ({"content": "zugzwang"}, "all zugzwangs"),
+        ({"content": "\u2603\u2603\u2603"}, "\u2603\u2603\u2603"),
+        ({"content": "茶室"}, "好茶室的"),
+    ],
+)
+def test_no_question_that_holds_a_word_of_a_forgotten_grain_stays(opens, fields, question):
+    memory = opens(telemetry="full")
+    memory.add("observation", content="gold")
+    gone = memory.add("observation", fields)
+    for asked in (question, "gold"):
+        memory.search(asked)
+    memory.flush()
+    memory.forget(gone)
+    assert [one["sample"] for one in memory.telemetry()["queries"]] == ["gold"]

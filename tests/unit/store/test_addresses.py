@@ -9,7 +9,7 @@ import pytest
 from afl_core.memory import verify, write
 from afl_core.model.errors import StoreError
 from afl_core.model.grain import GrainType, HeadKey, make
-from afl_core.store import bundles, grains, lessons, projection, schema
+from afl_core.store import beside, bundles, grains, lessons, projection, schema
 from afl_core.store.connection import connect, writing
 from afl_core.store.cover import PLAIN
 from afl_core.store.migrate import open_or_create
@@ -51,7 +51,7 @@ def test_nothing_that_names_an_address_reads_the_whole_table(db):
         grains.set_superseded(db, first.hash, second.hash)
         grains.derive(db, second.hash, first.hash)
         grains.set_heads(db, KEY, [second.hash])
-        bundles.ns_of(db, first.hash)
+        beside.ns_of(db, first.hash)
         lessons.fields_of(db, "none")
         lessons.text_of(db, first.hash)
         projection.rebuild(db, "none")

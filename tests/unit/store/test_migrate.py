@@ -6,12 +6,15 @@ import os
 import pathlib
 import sqlite3
 import stat
+import subprocess
+import sys
 import threading
 
 import pytest
 
+from afl_core import Memory
 from afl_core.model.errors import PathError, StoreError
-from afl_core.settings.paths import Paths
+from afl_core.settings.paths import STORE, Paths
 from afl_core.store import cursors, migrate, schema, transcripts
 from afl_core.store.connection import connect, writing
 from afl_core.store.migrate import create_or_migrate
@@ -114,7 +117,7 @@ def test_a_symlinked_database_is_refused(home: pathlib.Path, tmp_path: pathlib.P
     os.makedirs(os.path.dirname(paths.database), mode=0o700)
     (tmp_path / "elsewhere").write_bytes(b"")
     os.symlink(tmp_path / "elsewhere", paths.database)
-    with pytest.raises(PathError, match="not a regular file"):
+    with pytest.raises(PathError, match="is a link"):
         _create(paths)
 
 
@@ -270,3 +273,50 @@ def test_transcripts_that_were_read_before_files_were_known_are_known_and_looked
     assert cursor is not None
     assert (cursor.offset, cursor.anchor, cursor.version) == (40, None, 3)
     db.close()
+
+
+ADDS = "import sys; from afl_core import Memory; Memory(sys.argv[1]).add_fact(*sys.argv[2:])"
+
+
+def test_processes_that_open_an_empty_file_at_once_all_get_the_same_memory(tmp_path: pathlib.Path) -> None:
+    for number in range(5):
+        path = tmp_path / f"{number}.afl"
+        path.touch(0o600)
+        openers = [subprocess.Popen([sys.executable, "-c", ADDS, str(path), word, "is", "there"]) for word in ("a", "b", "c", "d")]
+        assert [one.wait(60) for one in openers] == [0] * 4
+        with Memory(path) as memory:
+            assert {one["subject"] for one in memory.recall()} == {"a", "b", "c", "d"}
+            assert memory.verify()["ok"]
+
+
+def test_an_empty_file_that_somebody_fills_meanwhile_is_left_to_him(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "m.afl"
+    path.touch(0o600)
+    fill = migrate._fill
+
+    def filled(given: str, page_bytes: int) -> None:
+        monkeypatch.setattr(migrate, "_fill", fill)
+        with Memory(path) as other:
+            other.add_fact("acme", "is", "here")
+        fill(given, page_bytes)
+
+    monkeypatch.setattr(migrate, "_fill", filled)
+    with Memory(path) as memory:
+        assert memory.recall("acme")[0]["object"] == "here"
+
+
+def test_only_copies_of_ours_go_with_what_was_forgotten(tmp_path: pathlib.Path) -> None:
+    notes, beside = tmp_path / "notes" / "m.afl", tmp_path / "backups"
+    ours = [f"m.afl.{end}" for end in ("1", "20261201", "17.0a1b2c3d.tmp", "17.tmp", "17.tmp-journal")]
+    theirs = ["m.afl.old", "m.afl.20261201.tar.gz", "m.afl.1.bak", "other.afl.1"]
+    for folder in (notes.parent / "m.afl.backups", beside):
+        folder.mkdir(parents=True)
+        for name in (*ours, *theirs):
+            (folder / name).touch()
+    assert migrate.drop_backups(str(notes)) == len(ours)
+    assert sorted(os.listdir(notes.parent / "m.afl.backups")) == sorted(theirs)
+    assert sorted(os.listdir(beside)) == sorted((*ours, *theirs))
+    home = tmp_path / "data" / STORE
+    (tmp_path / "data" / "backups").mkdir(parents=True)
+    (tmp_path / "data" / "backups" / f"{home.name}.5").touch()
+    assert migrate.drop_backups(str(home)) == 1

@@ -263,6 +263,7 @@ def test_what_a_reader_kept_of_it_goes_with_a_later_opening(tmp_path):
     with Memory(tmp_path / "m.afl") as memory:
         assert files_with(tmp_path, WORD) == []
         assert memory.stats()["unswept"] == 0
+        assert [one["sample"] for one in memory.telemetry()["queries"]] == ["value 7"]
 
 
 def test_the_room_of_the_table_that_was_rebuilt_is_given_back(tmp_path):

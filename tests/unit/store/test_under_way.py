@@ -127,3 +127,86 @@ def test_an_opening_waits_shortly_for_a_reader_in_the_way_and_long_again_afterwa
             assert other._files.reader().execute("PRAGMA busy_timeout").fetchone()[0] == BUSY_MS
         if told:
             reader.execute("ROLLBACK")
+
+
+def test_who_finishes_at_an_opening_holds_others_off_only_until_he_knows_what_is_left(tmp_path):
+    path = str(tmp_path / "m.afl")
+    with under_way.alone(path) as share:
+        assert under_way.is_under_way(path)
+        share()
+        with under_way.forgetting(path), under_way.alone(path) as other:
+            assert other is None
+    with under_way.forgetting(path), under_way.alone(path) as share:
+        assert share is None
+    assert os.listdir(tmp_path) == []
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
+def test_a_forked_child_does_not_go_on_with_what_its_parent_was_at(tmp_path):
+    path = str(tmp_path / "m.afl")
+    ready, go = os.pipe(), os.pipe()
+    with under_way.forgetting(path):
+        child = os.fork()
+        if child == 0:
+            os.write(ready[1], b"x")
+            os.read(go[0], 1)
+            os._exit(0)
+        assert os.read(ready[0], 1)
+        assert under_way.is_under_way(path)
+    try:
+        assert not under_way.is_under_way(path)
+    finally:
+        os.write(go[1], b"x")
+        os.waitpid(child, 0)
+
+
+def test_an_import_that_forgets_nothing_leaves_what_a_dead_one_left_to_the_next_opening(tmp_path):
+    path = tmp_path / "m.afl"
+    rows = tmp_path / "facts.jsonl"
+    rows.write_text("".join(f'{{"subject": "s{n}", "relation": "is", "object": "there"}}\n' for n in range(400)))
+    with Memory(path, telemetry="off") as memory:
+        gone = memory.add_fact("acme", "owner", "quixotic")
+        with memory._files.writer() as db:
+            erase.forget(db, gone, memory._clock(), keep_out=False)
+        seen = []
+
+        def progress(*_):
+            if not seen:
+                with Memory(path, telemetry="off") as other:
+                    seen.append(other.stats()["unswept"])
+
+        memory.import_(rows, progress=progress)
+    assert seen == [0]
+
+
+def test_an_opening_waits_shortly_for_a_reader_of_the_telemetry_too(tmp_path, monkeypatch):
+    from afl_core.store import telemetry
+
+    waits, scrub = [], telemetry.scrub
+    with Memory(tmp_path / "m.afl") as memory:
+        gone = memory.add_fact("acme", "owner", "quixotic")
+        memory.search("quixotic")
+        memory.flush()
+        with memory._files.writer() as db:
+            erase.forget(db, gone, memory._clock(), keep_out=False)
+        monkeypatch.setattr(telemetry, "scrub", lambda *given: (waits.append(given[3]), scrub(*given)))
+        with Memory(tmp_path / "m.afl") as other:
+            assert other.stats()["unswept"] == 0
+    assert waits[0] < BUSY_MS
+
+
+def test_copies_that_cannot_be_deleted_are_told_and_an_opening_goes_on(tmp_path, monkeypatch):
+    from afl_core.model.errors import StoreError
+
+    path = tmp_path / "m.afl"
+    with Memory(path, telemetry="off") as memory:
+        gone = memory.add_fact("acme", "owner", "quixotic")
+        (tmp_path / "m.afl.backups").mkdir()
+        (tmp_path / "m.afl.backups" / "m.afl.5").mkdir()  # which unlink refuses
+        with pytest.raises(StoreError) as bad:
+            memory.forget(gone)
+        assert bad.value.code == "AFL-STORE-032"
+        with Memory(path, telemetry="off") as other:
+            assert other.stats()["unswept"] == 1
+        (tmp_path / "m.afl.backups" / "m.afl.5").rmdir()
+        assert memory.sweep()

@@ -37,7 +37,8 @@ _LIVING: weakref.WeakSet[Connections] = weakref.WeakSet()
 
 def is_open_here(path: str) -> bool:
     """Whether a file is one of a memory that this process has open: closing it after reading it as any file would give up SQLite's locks."""
-    return any(_is_same(path, one.path + end) for one in list(_LIVING) if not one.is_closed for end in _ENDS)
+    named = {path, *(path.removesuffix(end) for end in _ENDS)}  # what stands beside a link to it, too
+    return any(_is_same(name, one.path + end) for one in list(_LIVING) if not one.is_closed for end in _ENDS for name in named)
 
 
 def _is_same(path: str, other: str) -> bool:

@@ -79,8 +79,7 @@ class Exchanged(Opened):
         if dry_run:
             return import_file(self._access(), named, format, dry_run=True, progress=progress, redact=redact)
         taking = Taking(progress) if self.index_text else None
-        with forgetting(self.path):  # a bundle tells what was forgotten
-            report = import_file(self._access(), named, format, progress=taking.rows if taking else progress, redact=redact)
+        report = import_file(self._access(), named, format, progress=taking.rows if taking else progress, redact=redact)
         if taking:
             self._index_later(report.added, taking.index)
             taking.end()
@@ -96,6 +95,7 @@ class Exchanged(Opened):
             refuse_reserved=refuse_reserved,
             note_erased=lambda db, address: self._audit(db, "forget", address, {"grains_erased": 1}, "import", self._clock()),
             finish_forgetting=self._finish_forgetting,
+            forgetting=lambda: forgetting(self.path),
             may_forget="forget" in self.scopes,
         )
 

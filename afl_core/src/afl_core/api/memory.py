@@ -209,7 +209,7 @@ class Memory(Forgets):
     ) -> list[Value]:
         """Live grains about something, best first: sure and recent ones before others. Each value holds `score`, `hash`, `type` and its fields."""
         demand(self.scopes, "read")
-        began = time.perf_counter_ns()
+        began = self._beginning()
         spaces = self._spaces(ns)
         where = Where(spaces, subject, relation, type, tool_name, tool_call_id, session_id)
         found = find_about(self._files.reader(), where, self._clock(), k, cover=self._cover, weights=self.weights)
@@ -220,7 +220,7 @@ class Memory(Forgets):
     def search(self, query: str, k: int = 16, *, type: str | None = None, ns: str | None = None, run_id: str | None = None) -> list[Value]:
         """Live grains whose text holds a telling word of the query, best first."""
         demand(self.scopes, "read")
-        began = time.perf_counter_ns()
+        began = self._beginning()
         query = storable(query)
         spaces = self._spaces(ns)
         found = self._find_text(query, Where(spaces, type=type), k)
@@ -297,7 +297,7 @@ class Memory(Forgets):
         db = self._files.reader()
         return {
             **stats(db),
-            "unswept": len(erase.pending(db)),
+            "unswept": len(erase.pending(db)) or int(erase.is_to_be_made_anew(db)),
             "path": self.path,
             "bytes": sum(os.path.getsize(self.path + end) for end in ("", "-wal", SIDECAR) if os.path.exists(self.path + end)),
             "telemetry": self._telemetry.state(),
@@ -329,7 +329,7 @@ class Memory(Forgets):
             if given.get(name) is not None:
                 check(given[name], f"{name} of source {number}")
                 named[name] = composed(given[name])
-        began = time.perf_counter_ns()
+        began = self._beginning()
         spaces = self._spaces(named.get("ns"))
         where = Where(spaces, named.get("subject"), named.get("relation"))
         query = storable(named.get("query", ""))

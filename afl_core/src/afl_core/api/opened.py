@@ -10,7 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AbstractContextManager
 from sqlite3 import Connection
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
 from afl_core.api.connections import Connections
 from afl_core.api.errors import understood
@@ -23,18 +23,26 @@ from afl_core.model.clock import Clock, steady
 from afl_core.model.errors import ModelError, StoreError
 from afl_core.model.grain import DEFAULT_NS, Grain
 from afl_core.store import grains, inherited
-from afl_core.store.connection import BUSY_MS, FRONT_BUSY_MS
+from afl_core.store.connection import BUSY_MS, FRONT_BUSY_MS, is_in_a_read, reading
 from afl_core.store.cover import PLAIN, Cover
 from afl_core.store.migrate import drop_backups, open_or_create
 from afl_core.store.telemetry import SIDECAR, Recalled
 from afl_core.store.trouble import explain
-from afl_core.store.under_way import forgetting, is_under_way
+from afl_core.store.under_way import alone, forgetting
 from afl_core.vault import content
 
 ADDRESS_DIGITS = 64
 """Hexadecimal digits of an address."""
 ANY_NS = "*"
 """As a namespace to read: every one."""
+
+
+class _Rest(NamedTuple):
+    """What forgets left over up to the operation `upto`. `anew`: the files are to be made anew whatever is known to be left."""
+
+    upto: int
+    addresses: list[str]
+    anew: bool
 
 
 class Opened:
@@ -69,8 +77,8 @@ class Opened:
         self._unindexed = 0
         self._forgets = threading.RLock()
         """Forgets of this handle take turns: one that goes on is not taken for one that broke off."""
-        self._stays = True
-        """Whether the file stays in clear, or sealed; False: nothing was ever written to it."""
+        self._stays = self._used = True
+        """Whether it is noted that the file stays in clear, or it is sealed; and whether anything was ever written to it."""
         inherited.after_fork(self, Opened._after_fork)
         with inherited.CALLS:
             self._open(passphrase, mode_of(telemetry))
@@ -85,7 +93,7 @@ class Opened:
         self._files = Connections(self.path)
         try:
             self._cover: Cover = self._unlock(passphrase)
-            self._telemetry = Telemetry(self.path + SIDECAR, telemetry, self._clock, self._cover, lambda: self._files.read(erase.last)[1])
+            self._telemetry = Telemetry(self.path + SIDECAR, telemetry, self._clock, self._cover, lambda: self._files.read(_last_forget))
             self._finish_at_opening()
         except BaseException:
             self._files.close()
@@ -124,8 +132,9 @@ class Opened:
                 with self._files.writer(durable=True):
                     content.begin(db, passphrase)
             return content.unlock(db, passphrase)
-        self._refuse_sealed(db)
-        self._stays = content.is_used_in_clear(db)
+        with reading(db):
+            self._refuse_sealed(db)
+            self._stays, self._used = content.stays_in_clear(db), content.is_used_in_clear(db)
         return PLAIN
 
     def _refuse_sealed(self, db: Connection) -> None:
@@ -138,13 +147,14 @@ class Opened:
             with self._files.writer() as db:
                 self._refuse_sealed(db)
                 content.use_in_clear(db)
-            self._stays = True
+            self._stays = self._used = True
 
     def _is_in_use(self) -> bool:
         """Whether somebody has written to it in clear by now: before that no question is kept, for who seals it would find it in clear."""
         db = self._files.reader()
-        self._stays = not content.is_sealed(db) and content.is_used_in_clear(db)
-        return self._stays
+        with reading(db):
+            self._used = content.is_used_in_clear(db)
+        return self._used
 
     def _writing(self, *, durable: bool = False) -> AbstractContextManager[Connection]:
         demand(self.scopes, "write")
@@ -229,14 +239,19 @@ class Opened:
         query: str | None,
         found: Sequence[Ranked],
         run_id: str | None,
-        began: int,
+        began: tuple[int, int],
     ) -> None:
-        if self._telemetry.mode == "off" or not (self._stays or self._is_in_use()):
+        if self._telemetry.mode == "off" or not (self._used or self._is_in_use()):
             return
-        latency = (time.perf_counter_ns() - began) // 1_000
+        at_ns, forgets = began
+        latency = (time.perf_counter_ns() - at_ns) // 1_000
         addresses = tuple(one.stored.grain.hash for one in found)
         ns = ANY_NS if spaces is None else spaces[0]
-        self._telemetry.recalled(Recalled(self._clock(), ns, subject, relation, query, addresses, latency, run_id))
+        self._telemetry.recalled(Recalled(self._clock(), ns, subject, relation, query, addresses, latency, run_id, forgets))
+
+    def _beginning(self) -> tuple[int, int]:
+        """When a question begins (ns), and what was forgotten last by then: looked up before anything is found, so that nothing is kept of what goes meanwhile."""
+        return time.perf_counter_ns(), 0 if self._telemetry.mode == "off" else erase.last(self._files.reader())
 
     # ------------------------------------------------------------------------------------------------------------------------------ forgetting
 
@@ -256,13 +271,13 @@ class Opened:
         with self._forgets, forgetting(self.path):
             self._telemetry.flush()
             with self._files.writer(durable=True) as db:
-                now = self._clock()  # not before the turn came: what was asked while it was waited for is not written any more
+                now = self._clock()
                 unswept = erase.pending(db)  # of a forget that broke off, or of another process's that goes on
                 left = [one for one in addresses if must_be_there or grains.place_of(db, one) is not None]
                 gone = [erase.forget(db, address, now, keep_out=keep_out, cover=self._cover) for address in left]
                 stretches = {name for one in gone for name in evidence.forget_call(db, one.grain)}
                 words = erase.gone_words(db, gone, self._cover)
-                upto = erase.last(db)[0]
+                upto = erase.last(db)
                 if gone:
                     noted(db, now, len(gone))
             try:
@@ -274,31 +289,56 @@ class Opened:
         return left
 
     def _finish_forgetting(self) -> bool:
-        """Do what a forget that broke off left over; what was said is not known any more, so every question goes. False when there was nothing."""
+        """Do what a forget that broke off left over. False when there was nothing."""
         with self._forgets, forgetting(self.path):
-            upto = erase.last(self._files.reader())[0]
-            left = erase.pending(self._files.reader())
-            if left:
-                self._telemetry.scrub(left, (), questions=True)
-                self._sweep(upto)
-        return bool(left)
+            return self._finish(self._rest())
 
     def _finish_at_opening(self) -> None:
         """The same, unless somebody is at it, and without waiting long for who is in the way: `stats` tells what is left."""
         db = self._files.reader()
-        if not erase.pending(db) or is_under_way(self.path):
+        if not erase.pending(db) and not erase.is_to_be_made_anew(db):
             return
-        db.execute(f"PRAGMA busy_timeout = {FRONT_BUSY_MS}")
-        try:
-            self._finish_forgetting()
-        except StoreError:  # the next forget, sweep or opening does it
-            return
-        finally:
-            db.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+        with self._forgets, alone(self.path) as share:
+            if share is None:
+                return
+            rest = self._rest()  # while nobody else can begin: what is left now is nobody's who lives
+            share()
+            db.execute(f"PRAGMA busy_timeout = {FRONT_BUSY_MS}")
+            try:
+                self._finish(rest, FRONT_BUSY_MS)
+            except StoreError:  # the next forget, sweep or opening does it
+                return
+            finally:
+                db.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+
+    def _rest(self) -> _Rest:
+        with reading(db := self._files.reader()):
+            return _Rest(erase.last(db), erase.pending(db), erase.is_to_be_made_anew(db))
+
+    def _finish(self, rest: _Rest, busy_ms: int = BUSY_MS) -> bool:
+        """What was said is not known any more, so every question goes, unless nothing is known to be left."""
+        if rest.addresses or rest.anew:
+            self._telemetry.scrub(rest.addresses, (), questions=bool(rest.addresses), busy_ms=busy_ms)
+            self._sweep(rest.upto)
+        return bool(rest.addresses) or rest.anew
 
     def _sweep(self, upto: int) -> None:
-        drop_backups(self.path)
-        erase.sweep(self._files.reader(), upto, self._files.writer, self._files.in_turn)
+        try:
+            drop_backups(self.path)
+        except OSError as bad:
+            raise StoreError(
+                f"the grains are deleted, but a copy of the file from before its migration is not: {bad}",
+                code="AFL-STORE-032",
+                hint="delete it, or run: afl sweep (or call sweep())",
+            ) from bad
+        begins_anew = erase.sweep(self._files.reader(), upto, self._files.writer, self._files.in_turn)
+        if begins_anew and self.index_text:
+            self._index()
 
     def _after_fork(self) -> None:
         self._forgets = threading.RLock()
+
+
+def _last_forget(db: Connection) -> int | None:
+    """Not from inside of a reading: that looks at the file as it was when it began."""
+    return None if is_in_a_read(db) else erase.last(db)

@@ -42,6 +42,7 @@ class Access:
     """An open memory. `ns`: where rows go that name no namespace. `refuse_reserved` raises for one that has an owner.
 
     `note_erased` is the audit's row about an erased grain, in the transaction that erases it; `finish_forgetting` then does what else a forget does.
+    `forgetting` lets others see that something is being forgotten.
     """
 
     reader: Callable[[], sqlite3.Connection]
@@ -52,4 +53,5 @@ class Access:
     refuse_reserved: Callable[[str], None]
     note_erased: Callable[[sqlite3.Connection, str], object]
     finish_forgetting: Callable[[], object]
+    forgetting: Callable[[], contextlib.AbstractContextManager[object]] = contextlib.nullcontext
     may_forget: bool = True

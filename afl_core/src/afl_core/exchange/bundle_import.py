@@ -14,7 +14,7 @@ from afl_core.exchange.files import Source
 from afl_core.exchange.join import Join
 from afl_core.exchange.report import Report, Tally
 from afl_core.model.errors import AflError, ModelError
-from afl_core.store import bundles, grains, status
+from afl_core.store import beside, grains, status
 
 RESTORING = "import_restoring"
 """In `meta`: the checksum of the bundle that an empty memory began to take in, so that a second run goes on with all namespaces."""
@@ -24,14 +24,15 @@ def import_bundle(access: Access, source: Source, *, progress: Progress) -> Repo
     """Take a bundle in. Raises `ExchangeError` when anything of it is damaged; nothing was written then."""
     tally, join = Tally(), Join(access)
     db = access.reader()
-    bundles.begin(db)
+    beside.begin(db)
     try:
-        header = check(source, progress, lambda line: bundles.set_forgotten_there(db, line.hash))
-        restoring = bundles.is_blank(db) or status.meta(db, RESTORING) == header.sha256
-        _take_all(access, source, header, join, tally, restoring=restoring, progress=progress)
+        header = check(source, progress, lambda line: beside.set_forgotten_there(db, line.hash))
+        restoring = beside.is_blank(db) or status.meta(db, RESTORING) == header.sha256
+        with access.forgetting():
+            _take_all(access, source, header, join, tally, restoring=restoring, progress=progress)
+            access.finish_forgetting()
     finally:
-        bundles.end(db)
-    access.finish_forgetting()
+        beside.end(db)
     progress(2 * source.size, 2 * source.size)
     return tally.report(BUNDLE, source.path)
 
@@ -87,7 +88,7 @@ def _read(source: Source) -> Iterator[tuple[int, Line]]:
 
 def _take_all(access: Access, source: Source, header: Header, join: Join, tally: Tally, *, restoring: bool, progress: Progress) -> None:
     for batch in batches(_read(source), lambda: source.done):
-        with access.writer(durable=any(isinstance(line, Forget) for _, line in batch)) as db:
+        with beside.step(access.writer(durable=any(isinstance(line, Forget) for _, line in batch))) as db:
             if restoring and tally.rows == 0:
                 status.set_meta(db, RESTORING, header.sha256)
             for number, line in batch:
@@ -95,7 +96,7 @@ def _take_all(access: Access, source: Source, header: Header, join: Join, tally:
         progress(source.size + source.done, 2 * source.size)
     more = True
     while more:
-        with access.writer() as db:
+        with beside.step(access.writer()) as db:
             more = join.finish(db)
     if restoring:
         with access.writer(durable=True) as db:
@@ -128,7 +129,7 @@ def _protected(db: sqlite3.Connection, access: Access, line: Turn | Forget, *, r
     """Why a grain that is here stays as it is; '' when it may change. What has an owner is neither erased nor taken back by a file."""
     if isinstance(line, Forget) and not access.may_forget:
         return "this handle may not forget"
-    ns = bundles.ns_of(db, line.hash)
+    ns = beside.ns_of(db, line.hash)
     return "" if ns is None else _owned(access, ns, restoring=restoring)
 
 

@@ -24,7 +24,7 @@ from afl_core.exchange.report import Report, Tally
 from afl_core.memory import erase, tombstones, write
 from afl_core.model.errors import AflError
 from afl_core.model.grain import MAX_BYTES, Grain, GrainType, make
-from afl_core.store import bundles, grains, operations
+from afl_core.store import beside, grains, operations
 
 DEJADB_FORMAT = "dejadb"
 MAGIC = b"MGB1"
@@ -59,16 +59,17 @@ def import_dejadb(access: Access, source: Source, *, progress: Progress) -> Repo
     _check(source, progress)
     tally, taking = Tally(), _Taking(access, unpack)
     db = access.reader()
-    bundles.begin(db)
-    bundles.begin_names(db)
+    beside.begin(db)
+    beside.begin_names(db)
     try:
-        for batch in batches(_paired(source), lambda: source.done):
-            with access.writer(durable=any(one.op == FORGET for one, _ in batch)) as writer:
-                taking.take(writer, batch, tally)
-            progress(source.size + source.done, 2 * source.size)
+        with access.forgetting():
+            for batch in batches(_paired(source), lambda: source.done):
+                with beside.step(access.writer(durable=any(one.op == FORGET for one, _ in batch))) as writer:
+                    taking.take(writer, batch, tally)
+                progress(source.size + source.done, 2 * source.size)
+            access.finish_forgetting()
     finally:
-        bundles.end(db)
-    access.finish_forgetting()
+        beside.end(db)
     return tally.report(DEJADB_FORMAT, source.path)
 
 
@@ -175,7 +176,7 @@ class _Taking:
             tally.already += 1
             return False
         tombstones.refuse_buried(db, grain, self._cover)
-        if bundles.was_forgotten(db, grain.hash):
+        if beside.was_forgotten(db, grain.hash):
             raise Unfit("it was forgotten here")
         tally.added += 1
         return True
@@ -184,7 +185,7 @@ class _Taking:
         grain = self._grain(db, record)
         if self._count(db, grain, tally):
             self._insert(db, grain, supersedes=supersedes)
-        bundles.set_name(db, record.hash, grain.hash)
+        beside.set_name(db, record.hash, grain.hash)
 
     def _insert(self, db: sqlite3.Connection, grain: Grain, *, supersedes: bool) -> None:
         key = grain.head_key
@@ -196,8 +197,8 @@ class _Taking:
             grains.set_heads(db, key, [*grains.heads(db, key, self._cover), grain.hash], self._cover)
 
     def _supersede(self, db: sqlite3.Connection, record: Record, tally: Tally) -> None:
-        new = bundles.name_of(db, record.hash)
-        old = bundles.name_of(db, str(self._body(record).get("df", "")))
+        new = beside.name_of(db, record.hash)
+        old = beside.name_of(db, str(self._body(record).get("df", "")))
         if new is None or grains.place_of(db, new) is None:
             raise Unfit("what it puts in place did not come in")
         there = grains.get(db, old, self._cover) if old is not None else None
@@ -217,7 +218,7 @@ class _Taking:
         tally.changed += 1
 
     def _forget(self, db: sqlite3.Connection, record: Record, tally: Tally) -> None:
-        ours = bundles.name_of(db, record.hash)
+        ours = beside.name_of(db, record.hash)
         if ours is None or grains.place_of(db, ours) is None:
             tally.already += 1
             return
@@ -256,4 +257,4 @@ class _Taking:
 
     def _ours(self, db: sqlite3.Connection, theirs: Any) -> Any:
         """Our address of a grain, where it came before; else theirs."""
-        return (bundles.name_of(db, theirs) or theirs) if isinstance(theirs, str) else theirs
+        return (beside.name_of(db, theirs) or theirs) if isinstance(theirs, str) else theirs

@@ -11,6 +11,7 @@ import shutil
 import stat
 import sys
 import tempfile
+import time
 from collections.abc import Iterator
 from typing import BinaryIO, Self
 
@@ -140,8 +141,10 @@ def written(path: str) -> Iterator[BinaryIO]:
     except (OSError, ValueError) as bad:
         raise _unwritable(path, bad) from bad
     folder, name = os.path.split(place)
+    temporary = os.path.join(folder, f".{name}.{os.urandom(6).hex()}{_UNFINISHED}")
     try:
-        descriptor, temporary = tempfile.mkstemp(prefix=f".{name}.", suffix=".tmp", dir=folder)
+        _drop_unfinished(folder, name)
+        descriptor, is_nameless = _unfinished(folder, temporary)
     except OSError as bad:
         raise _unwritable(path, bad) from bad
     try:
@@ -149,6 +152,8 @@ def written(path: str) -> Iterator[BinaryIO]:
             yield file
             file.flush()
             os.fsync(file.fileno())
+            if is_nameless:
+                _name(file.fileno(), temporary)
         os.replace(temporary, place)
         sync_dir(folder)
     except OSError as bad:
@@ -156,6 +161,37 @@ def written(path: str) -> Iterator[BinaryIO]:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(temporary)
+
+
+_UNFINISHED = ".tmp"
+ABANDONED_S = 3_600
+"""A file with a name that nobody wrote to for so long is one of an export that was killed."""
+
+
+def _unfinished(folder: str, temporary: str) -> tuple[int, bool]:
+    """A file that is not whole yet, and whether it has no name: then nothing is left of it when this process is killed."""
+    if hasattr(os, "O_TMPFILE") and os.path.isdir("/proc/self/fd"):
+        with contextlib.suppress(OSError):  # a file system that has none
+            return os.open(folder, os.O_TMPFILE | os.O_WRONLY | os.O_CLOEXEC, 0o600), True
+    return os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600), False
+
+
+def _name(descriptor: int, path: str) -> None:
+    """Give a file that has none a name. Only with a directory given does Python follow the link that /proc has for it."""
+    folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.link(f"/proc/self/fd/{descriptor}", path, src_dir_fd=folder, follow_symlinks=True)
+    finally:
+        os.close(folder)
+
+
+def _drop_unfinished(folder: str, name: str) -> None:
+    for other in os.listdir(folder):
+        if other.startswith(f".{name}.") and other.endswith(_UNFINISHED):
+            part = os.path.join(folder, other)
+            with contextlib.suppress(OSError):  # somebody else was first, or it is somebody's whom it is left to
+                if time.time() - os.stat(part).st_mtime > ABANDONED_S:
+                    os.unlink(part)
 
 
 def _is_stream(path: str) -> bool:

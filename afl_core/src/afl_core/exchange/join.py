@@ -15,14 +15,14 @@ from afl_core.exchange.bundle import DEAD_AFTER, Add, Forget, Turn
 from afl_core.memory import erase, tombstones, write
 from afl_core.model.errors import AflError
 from afl_core.model.grain import Grain, HeadKey
-from afl_core.store import bundles, grains, operations
+from afl_core.store import beside, grains, operations
 
 CHAIN = 512
 """Successors that are followed when a circle is looked for."""
 
 
 class Join:
-    """Takes the lines of one bundle, in order, each in a transaction of the caller's. `bundles.begin` was called."""
+    """Takes the lines of one bundle, in order, each in a transaction of the caller's. `beside.begin` was called."""
 
     def __init__(self, access: Access) -> None:
         self._access, self._cover, self._now = access, access.cover, access.clock()
@@ -31,7 +31,7 @@ class Join:
 
     def refusal(self, db: sqlite3.Connection, grain: Grain) -> str:
         """Why a grain that is not here cannot come in; '' when it can."""
-        if bundles.was_forgotten(db, grain.hash):
+        if beside.was_forgotten(db, grain.hash):
             return "it was forgotten here"
         try:
             tombstones.refuse_buried(db, grain, self._cover)
@@ -43,7 +43,7 @@ class Join:
         """Store a grain; False when it was here already, and then only the heads are agreed on."""
         grain, key = line.grain, line.grain.head_key
         there = grains.place_of(db, grain.hash)
-        derived = None if line.derived_from is None or bundles.was_forgotten(db, line.derived_from) else line.derived_from
+        derived = None if line.derived_from is None or beside.was_forgotten(db, line.derived_from) else line.derived_from
         if there is None:
             write.insert(db, grain, derived_from=derived, cover=self._cover)
             if key is not None:
@@ -51,15 +51,9 @@ class Join:
             return True
         if derived is not None:
             grains.derive(db, grain.hash, derived)
-        if (
-            key is not None
-            and line.head is False
-            and line.turns == 0
-            and there[1] is None
-            and bundles.turns(db, grain.hash, live=True) == 0
-        ):
+        if key is not None and line.head is False and line.turns == 0 and there[1] is None and beside.turns(db, grain.hash, live=True) == 0:
             self._displace(db, key, grain.hash)
-        elif key is not None and line.head is True and there[1] is None and not bundles.stands_in(db, grain.hash):
+        elif key is not None and line.head is True and there[1] is None and not beside.stands_in(db, grain.hash):
             tips = grains.heads(db, key, self._cover)
             if grain.hash in tips:
                 self._put(db, key, tips, grain.hash)
@@ -72,7 +66,7 @@ class Join:
         there = grains.get(db, line.hash, self._cover)
         if there is None:
             return False
-        known = bundles.turns(db, line.hash, live=there.superseded_by is None)
+        known = beside.turns(db, line.hash, live=there.superseded_by is None)
         if line.turn > known:
             self._take(db, there, line)
             return True
@@ -87,7 +81,7 @@ class Join:
         grains.set_superseded(db, line.hash, by)
         op = line.op if line.op in DEAD_AFTER else operations.RESTORE
         operations.log(db, op, line.hash, line.other if by != grains.WITHDRAWN else None, line.at_ms, heads=before)
-        bundles.set_turns(db, line.hash, line.turn)
+        beside.set_turns(db, line.hash, line.turn)
         if by is not None:
             if key is not None:
                 self._without(db, key, line.hash)
@@ -103,7 +97,7 @@ class Join:
                 self._displace(db, key, line.hash)
             return False
         mine, theirs = there.superseded_by or grains.WITHDRAWN, self._successor(db, line)
-        if bundles.is_forgotten_there(db, mine):  # it is about to go
+        if beside.is_forgotten_there(db, mine):  # it is about to go
             mine = grains.WITHDRAWN
         if theirs == grains.WITHDRAWN or (mine != grains.WITHDRAWN and mine >= theirs):
             return False
@@ -128,10 +122,10 @@ class Join:
             return
         members = [one for one in (grains.get(db, each, self._cover) for each in circle) if one is not None]
         newest = max(members, key=lambda one: (one.grain.created_ms, one.grain.hash)).grain
-        turned = bundles.turns(db, newest.hash, live=False) + 1
+        turned = beside.turns(db, newest.hash, live=False) + 1
         grains.set_superseded(db, newest.hash, None)
         operations.log(db, operations.RESTORE, newest.hash, None, self._now)
-        bundles.set_turns(db, newest.hash, turned)
+        beside.set_turns(db, newest.hash, turned)
         if newest.head_key is not None:
             self._settle(db, newest.head_key, newest.hash, wanted=True)
 
@@ -142,9 +136,9 @@ class Join:
         there = grains.get(db, line.hash, self._cover)
         if there is not None:
             self._erase(db, there, line)
-        elif not bundles.was_forgotten(db, line.hash):
+        elif not beside.was_forgotten(db, line.hash):
             operations.log(db, operations.FORGET, line.hash, None, line.at_ms)
-        bundles.set_forgotten(db, line.hash)
+        beside.set_forgotten(db, line.hash)
         return there is not None
 
     def _erase(self, db: sqlite3.Connection, there: grains.Stored, line: Forget) -> None:
@@ -154,7 +148,7 @@ class Join:
         self._access.note_erased(db, line.hash)
         if key is not None:
             for tip in set(grains.heads(db, key, self._cover)) - set(before):
-                bundles.set_stand_in(db, tip)
+                beside.set_stand_in(db, tip)
 
     # ------------------------------------------------------------------------------------------------------------------------------ heads
 
@@ -165,12 +159,12 @@ class Join:
             self._put(db, key, [*tips, hash], hash)
         elif not tips:
             grains.set_heads(db, key, [hash], self._cover)
-            bundles.set_stand_in(db, hash)
+            beside.set_stand_in(db, hash)
 
     def _put(self, db: sqlite3.Connection, key: HeadKey, tips: Sequence[str], hash: str) -> None:
         """A real head: whatever stood in for it is none any more."""
-        left = [tip for tip in dict.fromkeys(tips) if tip == hash or not bundles.stands_in(db, tip)]
-        bundles.drop_stand_in(db, hash)
+        left = [tip for tip in dict.fromkeys(tips) if tip == hash or not beside.stands_in(db, tip)]
+        beside.drop_stand_in(db, hash)
         grains.set_heads(db, key, left, self._cover)
 
     def _displace(self, db: sqlite3.Connection, key: HeadKey, hash: str) -> None:
@@ -179,35 +173,35 @@ class Join:
         if hash not in tips:
             return
         left = [tip for tip in tips if tip != hash]
-        if any(not bundles.stands_in(db, tip) for tip in left):
+        if any(not beside.stands_in(db, tip) for tip in left):
             grains.set_heads(db, key, left, self._cover)
-            bundles.drop_stand_in(db, hash)
+            beside.drop_stand_in(db, hash)
         else:
-            bundles.set_stand_in(db, hash)
+            beside.set_stand_in(db, hash)
 
     def _without(self, db: sqlite3.Connection, key: HeadKey, hash: str) -> None:
         """A grain is live no more."""
         tips = grains.heads(db, key, self._cover)
-        bundles.drop_stand_in(db, hash)
+        beside.drop_stand_in(db, hash)
         if hash not in tips:
             return
         left = [tip for tip in tips if tip != hash]
         if not left:
             left = grains.live_of(db, key, self._cover)[:1]
             for tip in left:
-                bundles.set_stand_in(db, tip)
+                beside.set_stand_in(db, tip)
         grains.set_heads(db, key, left, self._cover)
 
     def finish(self, db: sqlite3.Connection) -> bool:
         """Where a thing has only stand-ins, its newest live grain is the head. False when there is nothing left to do: call it until then."""
-        waiting = bundles.stand_ins(db)
+        waiting = beside.stand_ins(db)
         for address in waiting:
             there = grains.get(db, address, self._cover)
             key = there.grain.head_key if there is not None else None
             if key is not None:
                 tips = grains.heads(db, key, self._cover)
                 if address in tips:
-                    real = [tip for tip in tips if not bundles.stands_in(db, tip)]
+                    real = [tip for tip in tips if not beside.stands_in(db, tip)]
                     grains.set_heads(db, key, real or grains.live_of(db, key, self._cover)[:1], self._cover)
-            bundles.drop_stand_in(db, address)
+            beside.drop_stand_in(db, address)
         return bool(waiting)

@@ -16,7 +16,7 @@ from afl_core.memory import tombstones
 from afl_core.model.errors import AflError
 from afl_core.model.grain import Grain
 from afl_core.model.json_values import DECODER
-from afl_core.store import bundles, grains
+from afl_core.store import beside, grains
 
 MAX_ROW_BYTES = 16_777_216
 """A longer line is skipped unread."""
@@ -74,14 +74,14 @@ def store_drafts(
 ) -> None:
     """Store what is new and may come in."""
     db = access.reader()
-    bundles.begin(db)
+    beside.begin(db)
     try:
         for batch in batches(drafts, done):
-            with access.writer() as writer:
+            with beside.step(access.writer()) as writer:
                 _store(writer, access, batch, tally, judge, write)
             progress()
     finally:
-        bundles.end(db)
+        beside.end(db)
 
 
 def _store(db: sqlite3.Connection, access: Access, batch: list[Draft], tally: Tally, judge: Judge, write: Write) -> None:
@@ -105,7 +105,7 @@ def _refusal(db: sqlite3.Connection, access: Access, grain: Grain) -> str:
         tombstones.refuse_buried(db, grain, access.cover)
     except AflError as bad:
         return bad.sentence
-    return "it was forgotten here" if bundles.was_forgotten(db, grain.hash) else ""
+    return "it was forgotten here" if beside.was_forgotten(db, grain.hash) else ""
 
 
 def told(source: Source, progress: Progress) -> Callable[[], None]:

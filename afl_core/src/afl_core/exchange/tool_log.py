@@ -25,7 +25,7 @@ from afl_core.model.codec import canonical, compact
 from afl_core.model.errors import AflError
 from afl_core.model.grain import Grain, GrainType, make
 from afl_core.model.json_values import DECODER
-from afl_core.store import bundles, grains
+from afl_core.store import beside, grains
 
 TOOL_LOG = "tool-log"
 MAX_CONTENT = 32_768
@@ -57,7 +57,7 @@ def import_tool_log(access: Access, source: Source, *, progress: Progress, redac
     def judge(db: sqlite3.Connection, draft: Draft) -> str:
         fields, cover = draft.grain.fields, access.cover
         session = fields.get("session_id")
-        there = bundles.calls(db, draft.grain.ns, None if session is None else cover.name(session), cover.name(fields["tool_call_id"]))
+        there = beside.calls(db, draft.grain.ns, None if session is None else cover.name(session), cover.name(fields["tool_call_id"]))
         # Without a session an id may be another log's number of the line: then only an equal call is the same one.
         known = there if session is not None else [one for one in there if _alike(grains.get(db, one, cover), draft.grain)]
         return ALREADY if known else ""

@@ -17,4 +17,6 @@ from afl_core.store.copies import copied
 def trial(access: Access) -> Iterator[Access]:
     """The same memory, to be changed at will."""
     with copied(access.reader()) as db:
-        yield attrs.evolve(access, reader=lambda: db, writer=partial(writing, db), finish_forgetting=lambda: None)
+        yield attrs.evolve(
+            access, reader=lambda: db, writer=partial(writing, db), finish_forgetting=lambda: None, forgetting=contextlib.nullcontext
+        )

@@ -14,7 +14,7 @@ from afl_core.memory import index, tombstones
 from afl_core.memory import terms as words
 from afl_core.model.errors import StoreError
 from afl_core.model.grain import GrainType
-from afl_core.model.grain_text import searchable
+from afl_core.model.grain_text import texts_of
 from afl_core.model.lesson import project_ns
 from afl_core.store import calls, grains, kinds, operations, status, terms, wal
 from afl_core.store.connection import name_of, writing
@@ -22,7 +22,9 @@ from afl_core.store.cover import PLAIN, Cover
 from afl_core.store.trouble import explain
 
 LAST, SWEPT = "forget_last", "forget_swept"
-"""Names in `meta`: number and time (ms) of the operation that forgot last, and the number up to which everything is gone."""
+"""Names in `meta`: number of the operation that forgot last (and after a colon its time, which nobody reads), and the number up to which all is gone."""
+ANEW = "forget_anew"
+"""Name in `meta`: both files have still to be made anew, though nothing that is known is left to erase."""
 
 
 def forget(db: sqlite3.Connection, address: str, now: int, *, keep_out: bool, cover: Cover = PLAIN) -> grains.Stored:
@@ -63,16 +65,20 @@ def expire(db: sqlite3.Connection, before_ms: int, most: int = index.AT_ONCE) ->
     return len(gone)
 
 
-def last(db: sqlite3.Connection) -> tuple[int, int]:
-    """Number and time (ms) of the operation that forgot last; zeros when nothing was forgotten."""
-    n, _, at_ms = status.meta(db, LAST, "0:0").partition(":")
-    return int(n), int(at_ms)
+def last(db: sqlite3.Connection) -> int:
+    """Number of the operation that forgot last; 0 when nothing was forgotten. It never falls: of two looks the later one has seen as much."""
+    return int(status.meta(db, LAST, "0").partition(":")[0])
 
 
 def pending(db: sqlite3.Connection) -> list[str]:
     """Addresses of forgotten grains whose bytes may still be somewhere."""
     swept = int(status.meta(db, SWEPT, "0"))
-    return [one.hash for one in operations.forgotten(db, swept)] if last(db)[0] > swept else []
+    return [one.hash for one in operations.forgotten(db, swept)] if last(db) > swept else []
+
+
+def is_to_be_made_anew(db: sqlite3.Connection) -> bool:
+    """Whether bytes of what was forgotten long ago may still be between the rows of a file."""
+    return bool(status.meta(db, ANEW))
 
 
 def sweep(
@@ -80,15 +86,19 @@ def sweep(
     upto: int | None = None,
     turn: Callable[[], AbstractContextManager[sqlite3.Connection]] | None = None,
     alone: Callable[[Callable[[sqlite3.Connection], object]], object] | None = None,
-) -> None:
+) -> bool:
     """After the commit: merge the index, make the file anew, and let the log of writes be written into it and emptied, so that no byte is left in either.
 
     Everything that was forgotten up to the operation `upto` (the last one, where none is given) is done with then: telemetry was scrubbed of it before.
     Merges in steps that are transactions of their own (`turn` opens one; `alone` keeps other writers away without one). Raises `StoreError`
     (AFL-STORE-032) when the file cannot be made anew or a reader keeps the log from being emptied; the rows are gone, and the next sweep ends it.
+    Gives whether the text index was worn and is empty now: everything has to be indexed again, by the caller or by the next search.
     """
     turn = turn if turn is not None else lambda: writing(db)
-    upto, going = last(db)[0] if upto is None else upto, True
+    upto, going = last(db) if upto is None else upto, True
+    if begins_anew := terms.is_worn(db):
+        with turn():
+            terms.clear(db)
     while going:
         with turn():
             going = terms.compress(db)
@@ -112,6 +122,8 @@ def sweep(
         )
     with turn():
         status.set_meta(db, SWEPT, str(max(upto, int(status.meta(db, SWEPT, "0")))))  # a slower sweep takes nothing back
+        db.execute("DELETE FROM meta WHERE key = ?", (ANEW,))
+    return begins_anew
 
 
 _NO_ROOM = "there is no room to make it anew"
@@ -119,8 +131,9 @@ _MAKE_ROOM = "free twice the size of the file where it lies, and once its size i
 
 
 def gone_words(db: sqlite3.Connection, forgotten: Sequence[grains.Stored], cover: Cover = PLAIN) -> set[str]:
-    """The terms of forgotten grains that no other grain holds: no question may keep them either."""
-    said = {term for one in forgotten for term in words.terms(searchable(one.grain))}
+    """The terms of everything that forgotten grains said and that no other grain holds: no question may keep them either."""
+    texts = {text for one in forgotten for text in texts_of(one.grain.fields)}
+    said = {term for text in texts for term in words.terms(text) or [text.strip().casefold()]}  # signs alone are no term
     named = {cover.name(term): term for term in said}
     left = terms.frequencies(db, list(named), 1)
     return {term for name, term in named.items() if name not in left}

@@ -26,6 +26,8 @@ EVERY_S = 2.0
 """Seconds between two looks of the thread."""
 PRUNE_EVERY = 32
 """Flushes of one process between two prunings; the first flush of a day prunes too."""
+TELLING = 4
+"""Letters of a forgotten word that is looked for inside of longer ones too; of scripts with more letters, two."""
 CLOSE_S = 5.0
 """Seconds that closing waits for the thread."""
 MODES = {"off": "off", "none": "off", "": "off", "aggregate": "aggregate", "agg": "aggregate", "on": "aggregate", "full": "full"}
@@ -48,7 +50,8 @@ def mode_of(given: object) -> str:
 class Telemetry:
     """The sidecar of one memory file, in one process. Safe for many threads; a forked child begins with an empty ring.
 
-    `forgotten` gives the time (ms) of the last forget: what waited since before it is not written any more, it may name what was forgotten.
+    `forgets` gives the number of the last forget, None where it cannot be known now: of what began before that forget nothing is written any more, for
+    it may name what was forgotten.
     """
 
     _recalls: deque[Recalled]
@@ -58,11 +61,11 @@ class Telemetry:
     _thread: threading.Thread | None
 
     def __init__(
-        self, path: str, mode: str, clock: Callable[[], int], cover: Cover = PLAIN, forgotten: Callable[[], int] = lambda: -1
+        self, path: str, mode: str, clock: Callable[[], int], cover: Cover = PLAIN, forgets: Callable[[], int | None] = lambda: 0
     ) -> None:
         self.path, self.mode = path, mode
         self.failures, self.dropped, self.last_error = 0, 0, ""
-        self._clock, self._cover, self._forgotten = clock, cover, forgotten
+        self._clock, self._cover, self._forgets = clock, cover, forgets
         self._stop = threading.Event()
         self._flushes = 0
         self._begin()
@@ -85,7 +88,7 @@ class Telemetry:
                 self._start()
 
     def flush(self) -> bool:
-        """Write what waits. False when that failed: what waited is lost, and counted."""
+        """Write what waits; from inside of a reading of the memory it waits on. False when that failed: what waited is lost, and counted."""
         if self.mode == "off":
             return True
         with self._lock:
@@ -93,22 +96,33 @@ class Telemetry:
             if not recalls and not budgets:
                 return True
             try:
-                self._write(recalls, budgets)
+                if not self._write(recalls, budgets):
+                    self._recalls.extendleft(reversed(recalls))
+                    self._budgets.extendleft(reversed(budgets))
             except (sqlite3.Error, OSError, AflError) as bad:
                 self._failed(bad)
                 return False
             return True
 
-    def scrub(self, addresses: Collection[str], texts: Collection[str], words: Collection[str] = (), *, questions: bool = False) -> None:
+    def scrub(
+        self,
+        addresses: Collection[str],
+        texts: Collection[str],
+        words: Collection[str] = (),
+        *,
+        questions: bool = False,
+        busy_ms: int = rows.BUSY_MS,
+    ) -> None:
         """Remove whatever names these grains, holds one of these texts or terms, or (`questions`) was asked at all; also in a mode that is off.
 
-        A damaged sidecar is deleted. Raises `StoreError` (AFL-STORE-032) when one cannot be written: the next forget, sweep or opening ends it.
+        A term that is long enough to tell something goes with every word that holds it. `busy_ms`: how long a reader in the way is waited for. A damaged sidecar is deleted. Raises `StoreError` (AFL-STORE-032) when one cannot be written: the next forget, sweep or opening ends it.
         """
         if not os.path.exists(self.path):
             return
         folded = [text.casefold() for text in texts if text.strip()]
 
         gone = set(words)
+        telling = [word for word in gone if len(word) >= (TELLING if word.isascii() else 2)]
 
         def says(stored: Text | None) -> bool:
             if stored is None or questions:
@@ -120,11 +134,11 @@ class Telemetry:
             except AflError:
                 return True  # of another key: nobody can read it, and it goes
             held = text.casefold()
-            return any(one in held for one in folded) or not gone.isdisjoint(terms.terms(text))
+            return any(one in held for one in (*folded, *telling)) or not gone.isdisjoint(terms.terms(text))
 
         with self._lock:
             try:
-                rows.scrub(self._open(), [self._cover.name(address) for address in addresses], says)
+                rows.scrub(self._open(), [self._cover.name(address) for address in addresses], says, busy_ms)
             except (sqlite3.OperationalError, OSError) as bad:
                 raise StoreError(
                     f"the grains are deleted, but {self.path} cannot be scrubbed of them: {bad}",
@@ -180,15 +194,19 @@ class Telemetry:
 
     # --------------------------------------------------------------------------------------------------------------------------------- inside
 
-    def _write(self, recalls: Iterable[Recalled], budgets: Iterable[tuple[int, bool]]) -> None:
+    def _write(self, recalls: Iterable[Recalled], budgets: Iterable[tuple[int, bool]]) -> bool:
+        """False, and nothing is written, where it cannot be known now what was forgotten."""
         db = self._open()
         with rows.writing(db):
             # Looked up inside: whoever forgets afterwards scrubs what is written here, whoever did before is seen.
-            after = self._forgotten()
-            fresh = (self._row(one) for one in recalls if one.at_ms > after)
+            last = self._forgets()
+            if last is None:
+                return False
+            fresh = (self._row(one) for one in recalls if one.forgets >= last)
             rows.write(db, fresh, budgets, log=self.mode == "full")
             self._flushes += 1
             rows.prune(db, self._clock(), again=self._flushes % PRUNE_EVERY == 0)
+        return True
 
     def _open(self) -> sqlite3.Connection:
         if self._db is None:

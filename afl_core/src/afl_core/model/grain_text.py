@@ -5,7 +5,7 @@ What `searchable` gives is indexed: whoever changes it raises `VERSION` of `memo
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from afl_core.model.codec import compact
@@ -36,6 +36,19 @@ def searchable(grain: Grain) -> str:
         parts.append(compact(state))
     parts.append(fields.get("embedding_text"))
     return "\n".join(part for part in parts if isinstance(part, str) and part)[:MAX_TEXT]
+
+
+def texts_of(value: object) -> Iterator[str]:
+    """Every text in the fields of a grain, or in a value, whole; but where a grain stands is no text of it."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for name, item in value.items():
+            if name != "namespace":
+                yield from texts_of(item)
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from texts_of(item)
 
 
 def shown(grain: Grain) -> str:

@@ -110,7 +110,7 @@ def writing(db: sqlite3.Connection, *, durable: bool = False) -> Iterator[sqlite
 
     `durable` makes this commit wait for the disk (review commit, apply, forget, key changes, before a spool file is unlinked).
     """
-    _refuse_in_a_read(db)
+    refuse_in_a_read(db)
     if db.in_transaction:
         yield db
         return
@@ -149,7 +149,7 @@ def reading(db: sqlite3.Connection, *, nested: bool = True) -> Iterator[None]:
     Who is told how far it is may ask the same connection meanwhile, and is refused when he writes: it would be taken back with the end of the reading.
     """
     if not nested:
-        _refuse_in_a_read(db)
+        refuse_in_a_read(db)
     if db.in_transaction:
         yield
         return
@@ -162,8 +162,14 @@ def reading(db: sqlite3.Connection, *, nested: bool = True) -> Iterator[None]:
         _rollback(db)
 
 
-def _refuse_in_a_read(db: sqlite3.Connection) -> None:
-    if id(db) in _READ:
+def is_in_a_read(db: sqlite3.Connection) -> bool:
+    """Whether somebody is in the middle of `reading`."""
+    return id(db) in _READ
+
+
+def refuse_in_a_read(db: sqlite3.Connection) -> None:
+    """Raise `StoreError` (AFL-STORE-038) in the middle of `reading`: what is written then would go with its end."""
+    if is_in_a_read(db):
         raise StoreError(
             f"{name_of(db)} is being read from end to end: from inside of that nothing can be written or exported",
             code="AFL-STORE-038",
@@ -181,7 +187,7 @@ def written_alone(db: sqlite3.Connection, statement: str, values: Sequence[objec
 
     It costs half of what `writing` does, and nobody sees it halfway. The statement names `SAME_SCHEMA` itself.
     """
-    _refuse_in_a_read(db)
+    refuse_in_a_read(db)
     try:
         return db.execute(statement, values).rowcount
     except sqlite3.DatabaseError as bad:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import sqlite3
 import time
 from collections.abc import Callable
@@ -15,7 +16,7 @@ from afl_core.store import telemetry, wal
 from afl_core.store.connection import check
 from afl_core.store.mounts import refuse_unsafe_mount
 from afl_core.store.schema import APPLICATION_ID, MEMORY_PAGE_BYTES, MIGRATIONS, PAGE_BYTES, SCHEMA_VERSION
-from afl_core.store.trouble import explain
+from afl_core.store.trouble import HOMES, explain
 
 MINIMUM_SQLITE = (3, 35, 0)
 KEPT_BACKUPS = 3
@@ -42,8 +43,8 @@ def create_or_migrate(
     existed = check_private_file(path)
     done: list[str] = []
     if existed and os.path.getsize(path) == 0:
-        os.unlink(path)  # a file made but never filled by an interrupted start
-        existed = False
+        _fill(path, PAGE_BYTES)
+        done.append(f"filled the empty database with schema {SCHEMA_VERSION}")
     if not existed:
         _create(path, checkpoint)
         done.append(f"created the database with schema {SCHEMA_VERSION}")
@@ -57,16 +58,18 @@ def _migrate(path: str, backups: str, base: str, clock: Clock, checkpoint: Calla
     try:
         version = _version(db, path)
         if version < SCHEMA_VERSION:
-            if version < _ALL_IS_GONE:
-                _forget_whole(db, path)
-            saved = backup(db, path, backups, base, clock)
-            done.append(f"saved a copy of the database as {saved}")
-            checkpoint("backed-up")
+            if version:  # otherwise somebody is filling it right now, or began to
+                if version < _ALL_IS_GONE:
+                    _forget_whole(db, path)
+                saved = backup(db, path, backups, base, clock)
+                done.append(f"saved a copy of the database as {saved}")
+                checkpoint("backed-up")
             for number in range(version + 1, SCHEMA_VERSION + 1):
                 _step(db, number, path)
                 done.append(f"migrated the database to schema {number}")
                 checkpoint(f"migrated-{number}")
             done.append(_given_back(db))
+            db.execute("PRAGMA journal_mode = WAL")
     finally:
         db.close()
     return done
@@ -85,7 +88,7 @@ def _forget_whole(db: sqlite3.Connection, path: str) -> None:
     except sqlite3.DatabaseError:  # no room, locked, or telemetry is damaged
         whole = False
     if not whole:
-        db.execute("DELETE FROM meta WHERE key = 'forget_swept'")
+        db.execute("INSERT OR REPLACE INTO meta VALUES ('forget_anew', '1')")
 
 
 def _given_back(db: sqlite3.Connection) -> str:
@@ -120,8 +123,9 @@ def open_or_create(path: str, *, clock: Clock = now_ms) -> None:
         return
     refuse_unsafe_mount(folder)
     if there:
-        os.unlink(path)  # a file made but never filled
-    _create(path, lambda _step: None, MEMORY_PAGE_BYTES)
+        _fill(path, MEMORY_PAGE_BYTES)
+    else:
+        _create(path, lambda _step: None, MEMORY_PAGE_BYTES)
 
 
 COPIES = ".backups"
@@ -130,12 +134,15 @@ COPIES = ".backups"
 
 def drop_backups(path: str) -> int:
     """Delete the copies of a database that were made before its migrations: what was forgotten stands in them. Gives how many there were."""
-    name, folder, dropped = os.path.basename(path) + ".", os.path.dirname(path), 0
-    for place in (path + COPIES, os.path.join(os.path.dirname(folder), "backups")):  # of a memory file, and of a home
-        if not os.path.isdir(place):
-            continue
-        for copy in os.listdir(place):
-            if copy.startswith(name) and copy[len(name) :].partition(".")[0].isdigit():
+    name, dropped = os.path.basename(path) + ".", 0
+    place = os.path.join(os.path.dirname(os.path.dirname(path)), "backups") if path.endswith(HOMES) else path + COPIES
+    try:
+        copies = os.listdir(place)
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+    for copy in copies:
+        if copy.startswith(name) and _COPY.fullmatch(copy[len(name) :]):
+            with contextlib.suppress(FileNotFoundError):  # somebody else was first
                 os.unlink(os.path.join(place, copy))
                 dropped += 1
     return dropped
@@ -163,6 +170,21 @@ def _version(db: sqlite3.Connection, path: str) -> int:
         if bad.code != "AFL-STORE-004":
             raise
     return int(db.execute("PRAGMA user_version").fetchone()[0])
+
+
+def _fill(path: str, page_bytes: int) -> None:
+    """Build a database in an empty file, where it is: another process may be filling it too, and whatever is in it by then stays."""
+    db = _open(path)
+    try:
+        db.execute(f"PRAGMA page_size = {page_bytes}")
+        db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        for number in range(1, SCHEMA_VERSION + 1):
+            _step(db, number, path)
+        db.execute("PRAGMA journal_mode = WAL")
+    except sqlite3.OperationalError as bad:
+        raise explain(bad, path) from bad
+    finally:
+        db.close()
 
 
 def _create(path: str, checkpoint: Callable[[str], None], page_bytes: int = PAGE_BYTES) -> None:
@@ -231,6 +253,8 @@ def backup(db: sqlite3.Connection, path: str, backups: str, base: str, clock: Cl
 
 
 _UNFINISHED = ".tmp"
+_COPY = re.compile(r"\d+(\.([0-9a-f]{8}\.)?tmp(-journal)?)?")
+"""How a copy is called behind the database's name: its time, and while it is made an ending. What people put beside them stays."""
 
 
 def _drop_unfinished(backups: str, name: str) -> None:

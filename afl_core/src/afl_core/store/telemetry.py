@@ -19,6 +19,8 @@ from afl_core.store import wal
 SIDECAR = ".telemetry.db"
 """Ending of the file beside a memory that telemetry is kept in."""
 VERSION = "4"
+BUSY_MS = 5_000
+"""How long somebody else who writes is waited for."""
 LOG_DAYS, LOG_ROWS = 90, 200_000
 """What is kept of the full log."""
 COUNTER_DAYS = 400
@@ -49,7 +51,7 @@ Text = str | bytes
 
 @attrs.frozen
 class Recalled:
-    """One recall. `query`: the free text asked, None for a structural one."""
+    """One recall. `query`: the free text asked, None for a structural one. `forgets`: number of the last forget before it began."""
 
     at_ms: int
     ns: str
@@ -59,6 +61,7 @@ class Recalled:
     hashes: tuple[str, ...]
     latency_us: int
     run_id: str | None = None
+    forgets: int = 0
 
 
 @attrs.frozen
@@ -79,7 +82,7 @@ def connect(path: str) -> sqlite3.Connection:
     """The sidecar, made when it is not there; one of an older form is begun anew."""
     if not os.path.exists(path):
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT, 0o600))
-    db = sqlite3.connect(path, isolation_level=None, timeout=5, check_same_thread=False)
+    db = sqlite3.connect(path, isolation_level=None, timeout=BUSY_MS / 1000, check_same_thread=False)
     try:
         db.execute("PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = NORMAL")
@@ -183,12 +186,21 @@ def prune(db: sqlite3.Connection, now: int, *, again: bool = False) -> bool:
     return True
 
 
-def scrub(db: sqlite3.Connection, addresses: Iterable[str], says: Callable[[Text | None], bool]) -> None:
+def scrub(db: sqlite3.Connection, addresses: Iterable[str], says: Callable[[Text | None], bool], busy_ms: int = BUSY_MS) -> None:
     """Remove whatever names these grains (as they are looked up), and every question and subject of which `says` holds; then the bytes.
 
-    Raises `sqlite3.OperationalError` when another process keeps the bytes in the write-ahead log, or the file cannot be made anew.
+    Raises `sqlite3.OperationalError` when another process keeps the bytes in the write-ahead log, or the file cannot be made anew. `busy_ms`: how
+    long it waits for one.
     """
     gone = set(addresses)
+    db.execute(f"PRAGMA busy_timeout = {busy_ms}")
+    try:
+        _scrub(db, gone, says)
+    finally:
+        db.execute(f"PRAGMA busy_timeout = {BUSY_MS}")
+
+
+def _scrub(db: sqlite3.Connection, gone: set[str], says: Callable[[Text | None], bool]) -> None:
     db.create_function("says", 1, says)
     db.create_function("names", 1, lambda listed: not gone.isdisjoint(json.loads(listed)))
     with writing(db):

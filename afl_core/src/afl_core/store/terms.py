@@ -52,6 +52,30 @@ def compress(db: sqlite3.Connection) -> bool:
     return db.total_changes - before >= 2
 
 
+LEVELS = 1_000
+"""Levels of the index after which it is begun anew. Each time it is merged to one piece SQLite puts that two levels higher (no later version goes
+beyond 64), and one that reads more than 2,000 calls the index damaged."""
+
+
+def is_worn(db: sqlite3.Connection) -> bool:
+    """Whether the index was merged to one piece so often that it has to be begun anew: `clear` it, and let the grains be indexed again.
+
+    How many levels there are stands at the beginning of its record of pieces, behind four bytes (FTS5's own format, see its source).
+    """
+    row = db.execute("SELECT block FROM terms_data WHERE id = 10").fetchone()
+    return row is not None and _number(row[0][4:]) > LEVELS
+
+
+def _number(block: bytes) -> int:
+    """The number that a block begins with: seven bits a byte, the high ones first, and in each byte but the last the eighth bit is set."""
+    number = 0
+    for byte in block[:8]:
+        number = number << 7 | byte & 0x7F
+        if not byte & 0x80:
+            break
+    return number
+
+
 def frequencies(db: sqlite3.Connection, given: Sequence[str], most: int) -> dict[str, int]:
     """In how many grains each term stands, counted up to `most`; a term that stands in none is left out."""
     found = {}

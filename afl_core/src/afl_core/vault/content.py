@@ -52,9 +52,16 @@ def is_sealed(db: sqlite3.Connection) -> bool:
     return bool(meta(db, SALT))
 
 
+def stays_in_clear(db: sqlite3.Connection) -> bool:
+    """Whether it is noted of a file that it is in clear, also when nothing is in it any more."""
+    return bool(meta(db, CLEAR))
+
+
 def is_used_in_clear(db: sqlite3.Connection) -> bool:
-    """Whether a file that is not sealed holds anything, or was opened so that it will."""
-    return bool(meta(db, CLEAR)) or any(db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in USED)  # noqa: S608 - fixed names
+    """Whether a file holds anything in clear, or did: False of a sealed one, whatever is in it. In one transaction, for it may be sealed meanwhile."""
+    if is_sealed(db):
+        return False
+    return stays_in_clear(db) or any(db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in USED)  # noqa: S608 - fixed names
 
 
 def is_a_homes(db: sqlite3.Connection) -> bool:
