@@ -53,8 +53,8 @@ def compress(db: sqlite3.Connection) -> bool:
 
 
 LEVELS = 1_000
-"""Levels of the index after which it is begun anew. Each time it is merged to one piece SQLite puts that two levels higher (no later version goes
-beyond 64), and one that reads more than 2,000 calls the index damaged."""
+"""Levels of the index after which it is begun anew. Each time it is merged to one piece SQLite (seen with 3.40) puts that two levels higher, and it
+calls an index of more than 2,000 damaged."""
 
 
 def is_worn(db: sqlite3.Connection) -> bool:
