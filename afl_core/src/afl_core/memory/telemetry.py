@@ -6,6 +6,7 @@ The sidecar may be deleted and may fail: a recall never notices, `failures` coun
 from __future__ import annotations
 
 import contextlib
+import functools
 import os
 import sqlite3
 import threading
@@ -115,14 +116,15 @@ class Telemetry:
     ) -> None:
         """Remove whatever names these grains, holds one of these texts or terms, or (`questions`) was asked at all; also in a mode that is off.
 
-        A term that is long enough to tell something goes with every word that holds it. `busy_ms`: how long a reader in the way is waited for. A damaged sidecar is deleted. Raises `StoreError` (AFL-STORE-032) when one cannot be written: the next forget, sweep or opening ends it.
+        A term that is long enough to tell something goes with every word that holds it. `busy_ms`: how long a reader in the way is waited for. A
+        damaged sidecar is deleted. Raises `StoreError` (AFL-STORE-032) when one cannot be written: the next forget, sweep or opening ends it.
         """
         if not os.path.exists(self.path):
             return
-        folded = [text.casefold() for text in texts if text.strip()]
-
-        gone = set(words)
-        telling = [word for word in gone if len(word) >= (TELLING if word.isascii() else 2)]
+        gone = frozenset(words)
+        signs = (word for word in gone if word and not any(letter.isalnum() for letter in word))
+        folded = [*(text.casefold() for text in texts if text.strip()), *signs]
+        tells = functools.cache(lambda term: _holds(term, gone))
 
         def says(stored: Text | None) -> bool:
             if stored is None or questions:
@@ -134,7 +136,7 @@ class Telemetry:
             except AflError:
                 return True  # of another key: nobody can read it, and it goes
             held = text.casefold()
-            return any(one in held for one in (*folded, *telling)) or not gone.isdisjoint(terms.terms(text))
+            return any(one in held for one in folded) or any(tells(term) for term in terms.terms(text))
 
         with self._lock:
             try:
@@ -261,6 +263,12 @@ class Telemetry:
             latency_us=one.latency_us,
             run_id=one.run_id,
         )
+
+
+def _holds(term: str, words: Collection[str]) -> bool:
+    """Whether a term is one of these words, or holds one that is long enough to tell something."""
+    least = TELLING if term.isascii() else 2
+    return term in words or any(term[at:end] in words for at in range(len(term)) for end in range(at + least, len(term) + 1))
 
 
 def _bytes(sealed: Text) -> bytes | None:
