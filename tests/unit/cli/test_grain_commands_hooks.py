@@ -256,7 +256,8 @@ def test_a_transcript_that_is_not_there_and_one_that_nobody_knows_are_named(grai
     assert "AFL-CAPTURE-031" in grains("capture-stop")[1]
     fed(stop(tmp_path / "strange.jsonl"))
     assert "AFL-CAPTURE-007" in grains("capture-stop", "--host", "moon")[1]
-    assert not (tmp_path / "notes.afl").exists() or Memory(tmp_path / "notes.afl").recall() == []
+    with Memory(tmp_path / "notes.afl") as memory:
+        assert memory.recall() == []
 
 
 def test_a_subagents_transcript_is_refused(grains, fed, home):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sqlite3
 
@@ -32,7 +33,8 @@ def test_a_file_that_is_no_memory_is_named_with_its_own_next_step(tmp_path, kind
         path.write_text("dear diary, " * 200)
         os.chmod(path, 0o600)
     elif kind == "other":
-        sqlite3.connect(path).executescript("PRAGMA application_id = 7; CREATE TABLE t (x)").close()
+        with contextlib.closing(sqlite3.connect(path)) as other:
+            other.executescript("PRAGMA application_id = 7; CREATE TABLE t (x)")
         os.chmod(path, 0o600)
     elif kind == "folder":
         path.mkdir()
