@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import sqlite3
 import threading
+import warnings
 
 import pytest
 from stored_bytes import files_with
 
+from afl_core import Memory
 from afl_core.memory import telemetry as room
 from afl_core.memory.telemetry import mode_of
 from afl_core.model.clock import DAY_MS
@@ -273,3 +276,35 @@ def test_no_question_that_holds_a_word_of_a_forgotten_grain_stays(opens, fields,
     memory.flush()
     memory.forget(gone)
     assert [one["sample"] for one in memory.telemetry()["queries"]] == ["gold"]
+
+
+@pytest.mark.parametrize("index_text", [True, False])
+def test_questions_about_others_stay_also_where_the_grains_are_not_indexed_yet(opens, index_text):
+    memory = opens(telemetry="full", index_text=index_text)
+    memory.add_batch({"type": "fact", "subject": f"project-{n}", "relation": "deploy_target", "object": f"eu-{n}"} for n in range(50))
+    gone = memory.add_fact("project-gone", "deploy_target", "xylophone")
+    for n in range(50):
+        memory.recall(f"project-{n}", "deploy_target")
+    memory.recall("project-gone")
+    memory.flush()
+    before = in_sidecar(memory, "SELECT count(*) FROM telem_recall_log")[0][0]
+    memory.forget(gone)
+    assert (before, in_sidecar(memory, "SELECT count(*) FROM telem_recall_log")[0][0]) == (51, 50)
+
+
+def test_a_memory_that_nobody_closed_ends_with_its_thread_and_its_files(tmp_path):
+    def used():
+        memory = Memory(tmp_path / "m.afl")
+        memory.add_fact("acme", "is", "here")
+        memory.recall("acme")
+        return memory._telemetry._thread
+
+    thread = used()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ResourceWarning)
+        gc.collect()
+        thread.join(30)
+    assert not thread.is_alive()
+    if os.path.isdir("/proc/self/fd"):
+        held = [os.path.realpath(f"/proc/self/fd/{one}") for one in os.listdir("/proc/self/fd")]
+        assert not [one for one in held if one.startswith(str(tmp_path))]

@@ -125,12 +125,28 @@ def test_an_export_that_is_killed_leaves_nothing_in_clear(tmp_path):
 def test_where_files_need_names_an_abandoned_one_goes_with_the_next_export(memory, tmp_path, monkeypatch):
     monkeypatch.delattr(os, "O_TMPFILE", raising=False)
     memory.add_fact("acme", "is", "here")
-    old, young, other = (tmp_path / name for name in (".all.jsonl.0a1b.tmp", ".all.jsonl.2c3d.tmp", ".other.jsonl.0a1b.tmp"))
-    for path in (old, young, other):
-        path.write_text("of an export that was killed, or is not done")
-    for path in (old, other):
+    ends = ("all.jsonl.0a1b2c3d4e5f", "all.jsonl.2c3d4e5f0a1b", "other.jsonl.0a1b2c3d4e5f", "all.jsonl.precious")
+    old, young, *others = paths = [tmp_path / f".{end}.tmp" for end in ends]
+    for path in paths:
+        path.write_text("of an export that was killed, or is not done, or of somebody else")
+    for path in (old, *others):
         os.utime(path, (NOW / 1_000 - 10_000, 1))
     memory.export(tmp_path / "all.jsonl")
-    assert [one.exists() for one in (old, young, other)] == [False, True, True]
+    assert [one.exists() for one in (old, young, *others)] == [False, True, True, True]
     with opened(tmp_path / "again.afl") as again:
         assert again.import_(tmp_path / "all.jsonl").added == 1
+
+
+@pytest.mark.parametrize("nameless", [True, False])
+@pytest.mark.parametrize("name", ["n" * 255, "é" * 127, "n" * 256])
+def test_a_name_of_any_length_that_a_file_may_have_is_written_and_a_longer_one_is_told(memory, tmp_path, monkeypatch, name, nameless):
+    if not nameless:
+        monkeypatch.delattr(os, "O_TMPFILE", raising=False)
+    memory.add_fact("acme", "is", "here")
+    if len(name) > 255:
+        with pytest.raises(ExchangeError) as bad:
+            memory.export(tmp_path / name)
+        assert bad.value.code == "AFL-EXCHANGE-003"
+    else:
+        assert memory.export(tmp_path / name)["grains"] == 1
+    assert [one for one in os.listdir(tmp_path) if one.endswith(".tmp")] == []

@@ -141,7 +141,7 @@ def written(path: str) -> Iterator[BinaryIO]:
     except (OSError, ValueError) as bad:
         raise _unwritable(path, bad) from bad
     folder, name = os.path.split(place)
-    temporary = os.path.join(folder, f".{name}.{os.urandom(6).hex()}{_UNFINISHED}")
+    temporary = os.path.join(folder, f".{name[:_NAMED]}.{os.urandom(6).hex()}{_UNFINISHED}")
     try:
         _drop_unfinished(folder, name)
         descriptor, is_nameless = _unfinished(folder, temporary)
@@ -159,11 +159,13 @@ def written(path: str) -> Iterator[BinaryIO]:
     except OSError as bad:
         raise _unwritable(path, bad) from bad
     finally:
-        with contextlib.suppress(FileNotFoundError):
+        with contextlib.suppress(OSError):  # mostly it has its place by now, or never had a name
             os.unlink(temporary)
 
 
 _UNFINISHED = ".tmp"
+_NAMED = 50
+"""Characters of a name that its unfinished file has too: at most 200 bytes of the 255 that a name may have."""
 ABANDONED_S = 3_600
 """A file with a name that nobody wrote to for so long is one of an export that was killed."""
 
@@ -186,11 +188,13 @@ def _name(descriptor: int, path: str) -> None:
 
 
 def _drop_unfinished(folder: str, name: str) -> None:
+    ours = re.compile(rf"\.{re.escape(name[:_NAMED])}\.[0-9a-f]{{12}}{re.escape(_UNFINISHED)}")
     for other in os.listdir(folder):
-        if other.startswith(f".{name}.") and other.endswith(_UNFINISHED):
+        if ours.fullmatch(other):
             part = os.path.join(folder, other)
             with contextlib.suppress(OSError):  # somebody else was first, or it is somebody's whom it is left to
-                if time.time() - os.stat(part).st_mtime > ABANDONED_S:
+                found = os.lstat(part)
+                if stat.S_ISREG(found.st_mode) and time.time() - found.st_mtime > ABANDONED_S:
                     os.unlink(part)
 
 

@@ -1,4 +1,4 @@
-"""Two memories become one: what each says of a grain, and which of its grains are the heads of a thing. The order of imports makes no difference.
+"""Two memories become one: what each says of a grain, and which of its grains are the heads of a thing. The order of two machines' bundles makes no difference.
 
 Of a grain the one that saw more turns is right; of two that saw as many, the one that replaced it, and of two successors the greater address. A live
 grain is a head when nobody who saw as much of it knows it was displaced; so two heads of different machines stay both, a fork. Where that leaves a

@@ -136,7 +136,13 @@ def gone_words(db: sqlite3.Connection, forgotten: Sequence[grains.Stored], cover
     said = {term for text in texts for term in words.terms(text) or [text.strip().casefold()]}  # signs alone are no term
     named = {cover.name(term): term for term in said}
     left = terms.frequencies(db, list(named), 1)
-    return {term for name, term in named.items() if name not in left}
+    waiting = grains.in_order(db, index.upto(db), UNINDEXED, cover)
+    said -= {term for one in waiting for text in texts_of(one.grain.fields) for term in words.terms(text)}
+    return {term for name, term in named.items() if name not in left and term in said}
+
+
+UNINDEXED = 2_000
+"""Grains that are not in the index yet and are looked into for a word all the same; the words of more may go with the forgotten ones."""
 
 
 def session_hashes(db: sqlite3.Connection, session_id: str, ns: str | None, cover: Cover = PLAIN) -> list[str]:

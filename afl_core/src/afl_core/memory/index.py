@@ -28,9 +28,14 @@ def body(stored: grains.Stored, cover: Cover) -> str:
     return " ".join(found) if cover is PLAIN else " ".join(cover.name(term) for term in found)
 
 
+def upto(db: sqlite3.Connection) -> int:
+    """The place of the last grain that is indexed as it should be; 0 where an older version indexed them."""
+    return rows.upto(db) if rows.version(db) == terms.VERSION else 0
+
+
 def waiting(db: sqlite3.Connection) -> int:
     """How many grains are not indexed yet, at most: those that were deleted meanwhile count."""
-    return max(0, grains.last_seq(db) - (rows.upto(db) if rows.version(db) == terms.VERSION else 0))
+    return max(0, grains.last_seq(db) - upto(db))
 
 
 def refresh(

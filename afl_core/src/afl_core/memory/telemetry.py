@@ -10,6 +10,7 @@ import functools
 import os
 import sqlite3
 import threading
+import weakref
 from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import TypeVar
@@ -230,12 +231,8 @@ class Telemetry:
     def _start(self) -> None:
         with self._lock:
             if self._thread is None and not self._stop.is_set():
-                self._thread = threading.Thread(target=self._run, name="afl-telemetry", daemon=True)
+                self._thread = threading.Thread(target=_run, args=(weakref.ref(self), self._stop), name="afl-telemetry", daemon=True)
                 self._thread.start()
-
-    def _run(self) -> None:
-        while not self._stop.wait(EVERY_S):
-            self.flush()
 
     def _begin(self) -> None:
         self._recalls = deque(maxlen=RING)
@@ -263,6 +260,16 @@ class Telemetry:
             latency_us=one.latency_us,
             run_id=one.run_id,
         )
+
+
+def _run(owner: weakref.ref[Telemetry], stop: threading.Event) -> None:
+    """Ends with its telemetry, also where nobody closed it."""
+    while not stop.wait(EVERY_S):
+        telemetry = owner()
+        if telemetry is None:
+            return
+        telemetry.flush()
+        del telemetry
 
 
 def _holds(term: str, words: Collection[str]) -> bool:

@@ -58,7 +58,7 @@ def _migrate(path: str, backups: str, base: str, clock: Clock, checkpoint: Calla
     try:
         version = _version(db, path)
         if version < SCHEMA_VERSION:
-            if version:  # otherwise somebody is filling it right now, or began to
+            if _holds_anything(db, version):  # otherwise somebody is filling it right now, or began to
                 if version < _ALL_IS_GONE:
                     _forget_whole(db, path)
                 saved = backup(db, path, backups, base, clock)
@@ -73,6 +73,11 @@ def _migrate(path: str, backups: str, base: str, clock: Clock, checkpoint: Calla
     finally:
         db.close()
     return done
+
+
+def _holds_anything(db: sqlite3.Connection, version: int) -> bool:
+    tables = ("meta", "grains", "sessions", "intake", "vault_keys") if version else ()
+    return any(db.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone() for table in tables)  # noqa: S608 - fixed names
 
 
 _ALL_IS_GONE = 6
