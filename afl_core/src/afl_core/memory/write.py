@@ -93,7 +93,7 @@ def supersede(db: sqlite3.Connection, old: str, new: Grain, *, cover: Cover = PL
         grains.derive(db, new.hash, old)
     grains.set_superseded(db, old, new.hash)
     operations.log(db, operations.SUPERSEDE, old, new.hash, new.created_ms, heads=before)
-    if mine is not None:
+    if mine is not None and mine != other:
         _leave(db, mine, old, cover)
     if other is not None:
         kept = [head for head in before if head not in (old, new.hash)] if mine == other and old in before else []

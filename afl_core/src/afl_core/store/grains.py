@@ -138,7 +138,9 @@ def _unless(opposed: str) -> str:
 
 
 _ALONE = _unless("")
-_AS_HEAD = _unless(" AND NOT EXISTS (SELECT 1 FROM grains WHERE ns = ? AND subject = ? AND relation = ? AND head > 0)")
+_A_HEAD = "FROM grains INDEXED BY grains_subject WHERE ns = ? AND subject = ? AND relation = ? AND head > 0 ORDER BY seq DESC LIMIT 1"
+"""One head of a thing, looked for from its newest grain back: it is mostly the first, whatever the thing has of a history."""
+_AS_HEAD = _unless(f" AND (SELECT 1 {_A_HEAD}) IS NULL")
 _AS_CALL = _unless(" AND NOT EXISTS (SELECT 1 FROM grains WHERE call_id = ? AND +session_id = ? AND +ns = ?)")
 
 
@@ -230,20 +232,20 @@ def give_up_place(db: sqlite3.Connection, seq: int) -> None:
 
 
 def heads(db: sqlite3.Connection, key: HeadKey, cover: Cover = PLAIN) -> list[str]:
-    """The addresses of the newest grains of a thing, in order."""
+    """The addresses of the newest grains of a thing, in order. One that is marked as no fork's is the only one."""
+    thing = (key.ns, cover.name(key.subject), cover.name(key.relation))
+    one = db.execute(f"SELECT hash, head {_A_HEAD}", thing).fetchone()
+    if one is None or one[1] != FORKED:
+        return [] if one is None else [one[0]]
     rows = db.execute(
-        "SELECT hash FROM grains WHERE ns = ? AND subject = ? AND relation = ? AND head > 0 ORDER BY hash",
-        (key.ns, cover.name(key.subject), cover.name(key.relation)),
+        "SELECT hash FROM grains INDEXED BY grains_fork WHERE ns = ? AND subject = ? AND relation = ? AND head = 2 ORDER BY hash", thing
     )
     return [row[0] for row in rows]
 
 
 def set_heads(db: sqlite3.Connection, key: HeadKey, addresses: Sequence[str], cover: Cover = PLAIN) -> None:
     """Make these the heads of a thing."""
-    db.execute(
-        "UPDATE grains SET head = 0 WHERE ns = ? AND subject = ? AND relation = ? AND head > 0",
-        (key.ns, cover.name(key.subject), cover.name(key.relation)),
-    )
+    db.executemany(f"UPDATE grains SET head = 0 WHERE {AT}", [(old, old) for old in heads(db, key, cover)])  # noqa: S608 - a fixed text
     mark = FORKED if len(addresses) > 1 else 1
     db.executemany(f"UPDATE grains SET head = ? WHERE {AT}", [(mark, tip, tip) for tip in addresses])  # noqa: S608 - a fixed text
 
