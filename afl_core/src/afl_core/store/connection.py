@@ -9,6 +9,7 @@ import contextlib
 import os
 import sqlite3
 import stat
+import time
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -47,7 +48,7 @@ def connect(path: Path | str, *, busy_ms: int = BUSY_MS, readonly: bool = False,
         check(db, path)
         db.execute("PRAGMA foreign_keys = ON")
         if not readonly:
-            db.execute("PRAGMA journal_mode = WAL")
+            write_ahead(db, busy_ms)
             db.execute("PRAGMA synchronous = NORMAL")
             db.execute("PRAGMA secure_delete = ON")
             page_bytes = db.execute("PRAGMA page_size").fetchone()[0]
@@ -59,6 +60,20 @@ def connect(path: Path | str, *, busy_ms: int = BUSY_MS, readonly: bool = False,
         db.close()
         raise
     return db
+
+
+def write_ahead(db: sqlite3.Connection, busy_ms: int = BUSY_MS) -> None:
+    """Use the write-ahead log. SQLite itself does not wait for who is using a file that has none yet, such as one that is being made."""
+    until = time.monotonic() + busy_ms / 1000
+    while True:
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as bad:
+            if "locked" not in str(bad) or time.monotonic() >= until:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _refuse_strange_file(path: Path | str) -> None:

@@ -13,7 +13,7 @@ from afl_core.files.private import check_private_file, ensure_private_dir
 from afl_core.model.clock import Clock, now_ms
 from afl_core.model.errors import StoreError
 from afl_core.store import telemetry, wal
-from afl_core.store.connection import check
+from afl_core.store.connection import check, write_ahead
 from afl_core.store.mounts import refuse_unsafe_mount
 from afl_core.store.schema import APPLICATION_ID, MEMORY_PAGE_BYTES, MIGRATIONS, PAGE_BYTES, SCHEMA_VERSION
 from afl_core.store.trouble import HOMES, explain
@@ -69,7 +69,7 @@ def _migrate(path: str, backups: str, base: str, clock: Clock, checkpoint: Calla
                 done.append(f"migrated the database to schema {number}")
                 checkpoint(f"migrated-{number}")
             done.append(_given_back(db))
-            db.execute("PRAGMA journal_mode = WAL")
+            write_ahead(db)
     finally:
         db.close()
     return done
@@ -185,7 +185,7 @@ def _fill(path: str, page_bytes: int) -> None:
         db.execute(f"PRAGMA application_id = {APPLICATION_ID}")
         for number in range(1, SCHEMA_VERSION + 1):
             _step(db, number, path)
-        db.execute("PRAGMA journal_mode = WAL")
+        write_ahead(db)
     except sqlite3.OperationalError as bad:
         raise explain(bad, path) from bad
     finally:
