@@ -10,16 +10,9 @@ import shutil
 
 import capture_world
 import pytest
+from grain_commands import SECRET, asked
 
 from afl_core.api.memory import Memory
-
-SECRET = "ghp_" + "k3Zr9QpLx2Vt7Bn5Ws8Yd4Fg6Hj1Mc0Ra3Te"
-
-
-def asked(grains, *arguments):
-    status, said = grains(*arguments, "--json")
-    assert status == 0, said
-    return json.loads(said)
 
 
 def test_a_fact_in_three_words_is_found_by_its_subject_and_by_free_text(grains):

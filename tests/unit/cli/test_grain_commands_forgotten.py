@@ -6,14 +6,7 @@ import json
 import sqlite3
 
 import pytest
-
-SECRET = "ghp_" + "k3Zr9QpLx2Vt7Bn5Ws8Yd4Fg6Hj1Mc0Ra3Te"
-
-
-def asked(grains, *arguments):
-    status, said = grains(*arguments, "--json")
-    assert status == 0, said
-    return json.loads(said)
+from grain_commands import SECRET, asked
 
 
 @pytest.mark.parametrize(

@@ -24,15 +24,21 @@ with forgetting(sys.argv[1]):
 """
 
 
+def is_under_way(path):
+    """Whether who opens the file now would leave it to somebody else."""
+    with under_way.alone(path) as share:
+        return share is None
+
+
 def test_it_is_seen_while_one_of_several_goes_on_and_leaves_nothing_behind(tmp_path):
     path = str(tmp_path / "m.afl")
-    assert not under_way.is_under_way(path)
+    assert not is_under_way(path)
     with under_way.forgetting(path):
-        assert under_way.is_under_way(path)
+        assert is_under_way(path)
         with under_way.forgetting(path):
-            assert under_way.is_under_way(path)
-        assert under_way.is_under_way(path)
-    assert not under_way.is_under_way(path)
+            assert is_under_way(path)
+        assert is_under_way(path)
+    assert not is_under_way(path)
     assert os.listdir(tmp_path) == []
 
 
@@ -40,10 +46,10 @@ def test_it_is_seen_from_another_process_and_ends_with_it_however_that_ends(tmp_
     path = str(tmp_path / "m.afl")
     with subprocess.Popen([sys.executable, "-c", HOLDS, path], stdout=subprocess.PIPE, text=True) as holder:
         assert holder.stdout.readline() == "held\n"
-        assert under_way.is_under_way(path)
+        assert is_under_way(path)
         holder.send_signal(signal.SIGKILL)
         holder.wait(10)
-        assert not under_way.is_under_way(path)
+        assert not is_under_way(path)
     with under_way.forgetting(path):
         pass
     assert os.listdir(tmp_path) == []
@@ -55,7 +61,7 @@ def test_many_that_begin_and_end_at_once_are_each_seen_and_leave_nothing_behind(
     def forget():
         for _ in range(300):
             with under_way.forgetting(path):
-                if not under_way.is_under_way(path):
+                if not is_under_way(path):
                     unseen.append(1)
 
     threads = [threading.Thread(target=forget) for _ in range(4)]
@@ -70,7 +76,7 @@ def test_a_link_in_the_place_of_the_lock_is_not_followed_and_a_forget_goes_on_wi
     path = str(tmp_path / "m.afl")
     os.symlink(tmp_path / "elsewhere", path + under_way.END)
     with under_way.forgetting(path):
-        assert not under_way.is_under_way(path)
+        assert not is_under_way(path)
     assert not os.path.exists(tmp_path / "elsewhere")
 
 
@@ -132,7 +138,7 @@ def test_an_opening_waits_shortly_for_a_reader_in_the_way_and_long_again_afterwa
 def test_who_finishes_at_an_opening_holds_others_off_only_until_he_knows_what_is_left(tmp_path):
     path = str(tmp_path / "m.afl")
     with under_way.alone(path) as share:
-        assert under_way.is_under_way(path)
+        assert is_under_way(path)
         share()
         with under_way.forgetting(path), under_way.alone(path) as other:
             assert other is None
@@ -152,9 +158,9 @@ def test_a_forked_child_does_not_go_on_with_what_its_parent_was_at(tmp_path):
             os.read(go[0], 1)
             os._exit(0)
         assert os.read(ready[0], 1)
-        assert under_way.is_under_way(path)
+        assert is_under_way(path)
     try:
-        assert not under_way.is_under_way(path)
+        assert not is_under_way(path)
     finally:
         os.write(go[1], b"x")
         os.waitpid(child, 0)

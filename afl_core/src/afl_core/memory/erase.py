@@ -21,11 +21,6 @@ from afl_core.store.connection import name_of, writing
 from afl_core.store.cover import PLAIN, Cover
 from afl_core.store.trouble import explain
 
-LAST, SWEPT = "forget_last", "forget_swept"
-"""Names in `meta`: number of the operation that forgot last (and after a colon its time, which nobody reads), and the number up to which all is gone."""
-ANEW = "forget_anew"
-"""Name in `meta`: both files have still to be made anew, though nothing that is known is left to erase."""
-
 
 def forget(db: sqlite3.Connection, address: str, now: int, *, keep_out: bool, cover: Cover = PLAIN) -> grains.Stored:
     """Delete a grain with everything that is kept of it; gives what it was. In the caller's transaction; `sweep` afterwards removes the bytes.
@@ -47,7 +42,7 @@ def forget(db: sqlite3.Connection, address: str, now: int, *, keep_out: bool, co
         left = [head for head in tips if head != address]
         grains.set_heads(db, key, left or grains.live_of(db, key, cover)[:1], cover)
     n = operations.log(db, operations.FORGET, address, None, now, heads=())
-    status.set_meta(db, LAST, f"{n}:{now}")
+    status.set_meta(db, status.FORGOT_LAST, str(n))
     return there
 
 
@@ -67,18 +62,18 @@ def expire(db: sqlite3.Connection, before_ms: int, most: int = index.AT_ONCE) ->
 
 def last(db: sqlite3.Connection) -> int:
     """Number of the operation that forgot last; 0 when nothing was forgotten. It never falls: of two looks the later one has seen as much."""
-    return int(status.meta(db, LAST, "0").partition(":")[0])
+    return int(status.meta(db, status.FORGOT_LAST, "0").partition(":")[0])
 
 
 def pending(db: sqlite3.Connection) -> list[str]:
     """Addresses of forgotten grains whose bytes may still be somewhere."""
-    swept = int(status.meta(db, SWEPT, "0"))
+    swept = int(status.meta(db, status.FORGET_SWEPT, "0"))
     return [one.hash for one in operations.forgotten(db, swept)] if last(db) > swept else []
 
 
 def is_to_be_made_anew(db: sqlite3.Connection) -> bool:
     """Whether bytes of what was forgotten long ago may still be between the rows of a file."""
-    return bool(status.meta(db, ANEW))
+    return bool(status.meta(db, status.FORGET_ANEW))
 
 
 def sweep(
@@ -121,8 +116,10 @@ def sweep(
             hint="close other readers, then run: afl sweep (or call sweep()); the next forget and the next opening do the same",
         )
     with turn():
-        status.set_meta(db, SWEPT, str(max(upto, int(status.meta(db, SWEPT, "0")))))  # a slower sweep takes nothing back
-        db.execute("DELETE FROM meta WHERE key = ?", (ANEW,))
+        status.set_meta(
+            db, status.FORGET_SWEPT, str(max(upto, int(status.meta(db, status.FORGET_SWEPT, "0"))))
+        )  # a slower sweep takes nothing back
+        db.execute("DELETE FROM meta WHERE key = ?", (status.FORGET_ANEW,))
     return begins_anew
 
 

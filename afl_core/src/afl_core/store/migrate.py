@@ -12,7 +12,7 @@ from collections.abc import Callable
 from afl_core.files.private import check_private_file, ensure_private_dir
 from afl_core.model.clock import Clock, now_ms
 from afl_core.model.errors import StoreError
-from afl_core.store import telemetry, wal
+from afl_core.store import status, telemetry, wal
 from afl_core.store.connection import check, write_ahead
 from afl_core.store.mounts import refuse_unsafe_mount
 from afl_core.store.schema import APPLICATION_ID, MEMORY_PAGE_BYTES, MIGRATIONS, PAGE_BYTES, SCHEMA_VERSION
@@ -86,14 +86,14 @@ _ALL_IS_GONE = 6
 
 def _forget_whole(db: sqlite3.Connection, path: str) -> None:
     """Make the file and its telemetry anew before they are copied, when something was forgotten. What is in the way leaves it to the next opening."""
-    if db.execute("SELECT 1 FROM meta WHERE key = 'forget_last'").fetchone() is None:
+    if not status.meta(db, status.FORGOT_LAST):
         return
     try:
         whole = wal.renew(db) and telemetry.renewed(path + telemetry.SIDECAR)
     except sqlite3.DatabaseError:  # no room, locked, or telemetry is damaged
         whole = False
     if not whole:
-        db.execute("INSERT OR REPLACE INTO meta VALUES ('forget_anew', '1')")
+        status.set_meta(db, status.FORGET_ANEW, "1")
 
 
 def _given_back(db: sqlite3.Connection) -> str:

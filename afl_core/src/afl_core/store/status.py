@@ -10,6 +10,12 @@ LIMIT_BYTES = 16 * 1024
 """The largest body of a status row."""
 
 
+FORGOT_LAST, FORGET_SWEPT = "forget_last", "forget_swept"
+"""Names in `meta`: number of the operation that forgot last (older files hold its time behind a colon), and the number up to which all is gone."""
+FORGET_ANEW = "forget_anew"
+"""Name in `meta`: both files have still to be made anew, though nothing that is known is left to erase."""
+
+
 def put(db: sqlite3.Connection, name: str, body: dict[str, Any], now: int) -> None:
     """Replace the row, in the caller's transaction. Bodies hold ids, counts and times, never conversation text."""
     text = json.dumps(body, ensure_ascii=False, sort_keys=True, separators=(",", ":"))

@@ -50,14 +50,6 @@ def alone(database: str) -> Iterator[Callable[[], object] | None]:
         _end(database + END, handle)
 
 
-def is_under_way(database: str) -> bool:
-    """Whether a living process, or another handle of this one, forgets something of this database."""
-    if not os.path.lexists(database + END):
-        return False
-    with alone(database) as share:
-        return share is None
-
-
 def _nothing() -> None:
     """Where nobody can be held off."""
 
