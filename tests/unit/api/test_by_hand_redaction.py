@@ -29,6 +29,7 @@ CHAIN = Chain([("plugin", CredentialRedactor())], Guard(MemoryLedger()), lambda 
         {SECRET: "x"},
         {"context": {"deep": [{"er": {SECRET: {SECRET: SECRET}}}]}},
         {"user_id": SECRET},
+        {"hash": SECRET},
         {"related_to": [{"hash": "a" * 64, "relation_type": SECRET}]},
         {"tags": ["fine", SECRET]},
     ],

@@ -48,6 +48,7 @@ def test_what_is_taken_back_is_recalled_no_more_and_comes_back(grains, gold):
         (["supersede", "HASH"], "AFL-USAGE-001"),
         (["supersede", "HASH", "silver", "--by", "HASH"], "one of them, not both"),
         (["supersede", "HASH", "--field", "type=event"], "AFL-MODEL-002: type says which grain it is"),
+        (["supersede", "HASH", "--json-fields", '{"hash": "x"}'], "AFL-MODEL-002: hash says which grain it is"),
         (["supersede", "HASH", "--by", "HASH"], "AFL-STORE-021"),
         (["undo", "HASH"], "AFL-STORE-021"),
         (["undo", "ffffffff"], "AFL-STORE-020"),

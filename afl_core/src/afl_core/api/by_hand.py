@@ -30,8 +30,8 @@ NOT_TEXT = frozenset(
     }
 )
 """Fields whose value is JSON where it is given as `name=value`."""
-NAMES = frozenset({"namespace", "derived_from", "run_id", "session_id", "tool_call_id", "hash"})
-"""Fields that say which one is meant, also inside `related_to`, and are kept as they are given; every other text is redacted."""
+NAMES = frozenset({"namespace", "derived_from", "run_id", "session_id", "tool_call_id"})
+"""Fields that say which one is meant and are kept as they are given, as the addresses in `related_to` are; every other text is redacted."""
 
 
 class Place(NamedTuple):
@@ -110,12 +110,12 @@ def fields_of(given: Sequence[tuple[str, str]], whole: str | None) -> dict[str, 
         fields.update(body)
     for name, value in given:
         plain = name.removesuffix(":")
-        if plain in OURS:
-            raise ModelError(f"{plain} says which grain it is and is no field", code="AFL-MODEL-002", hint="give the field another name")
         if plain == "tags" and plain == name:
             fields[plain] = [*fields.get(plain, []), *(tag.strip() for tag in value.split(",") if tag.strip())]
         else:
             fields[plain] = loads(value, plain) if plain != name or plain in NOT_TEXT else value
+    for name in OURS & fields.keys():
+        raise ModelError(f"{name} says which grain it is and is no field", code="AFL-MODEL-002", hint="give the field another name")
     return fields
 
 
